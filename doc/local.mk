@@ -1,0 +1,1 @@
+info_TEXINFOS += doc/dflash.texi

@@ -1,0 +1,1 @@
+EXTRA_DIST += kernels/cuda_internal.cuh

@@ -1,0 +1,2 @@
+## Every public header compiles alone.
+tool_tests += tests/tool/headers.sh

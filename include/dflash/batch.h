@@ -72,7 +72,8 @@ struct df_batch {
     int64_t step;  /* optimizer step it belongs to, from 0; of an evaluation:
                       steps done before it */
     int64_t epoch; /* of an evaluation 0 */
-    bool last_of_step; /* or of the evaluation */
+    size_t index;  /* number within its step, or evaluation, of COUNT */
+    size_t count;
 
     size_t T, B, N, R;
     size_t max_seqlen, max_blocks; /* of one sequence in it */

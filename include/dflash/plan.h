@@ -64,7 +64,7 @@ struct df_plan_item {
     int64_t epoch;     /* of an evaluation 0, so that its anchors stay */
     size_t index;      /* number of the batch within its step, or of its
                           evaluation */
-    bool last_of_step; /* or of the evaluation */
+    size_t count;      /* batches of that step, or of that evaluation */
     size_t n;          /* samples */
     uint32_t *samples; /* [n] indexes into LENGTHS or EVAL_LENGTHS; room
                           for max_seqs, the caller's */

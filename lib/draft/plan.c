@@ -179,8 +179,8 @@ next_eval(struct df_plan *p, struct df_plan_item *item)
     item->step = (p->done + (int64_t) per_step - 1) / (int64_t) per_step;
     item->epoch = 0;
     item->index = p->eval_batch++;
-    item->last_of_step = p->eval_batch == p->eval.batches;
-    if (item->last_of_step) {
+    item->count = p->eval.batches;
+    if (p->eval_batch == item->count) {
         p->in_eval = false;
         p->eval_batch = 0;
     }
@@ -200,8 +200,11 @@ next_train(struct df_plan *p, struct df_plan_item *item)
     item->step = p->done / per_step;
     item->epoch = p->epoch;
     item->index = (size_t) (p->done++ % per_step);
-    item->last_of_step = p->done % per_step == 0 || p->done == p->total;
-    p->in_eval = item->last_of_step && is_eval_step(p, item->step + 1);
+    item->count = (size_t) (p->total - item->step * per_step < per_step
+                                ? p->total - item->step * per_step
+                                : per_step);
+    p->in_eval =
+        item->index + 1 == item->count && is_eval_step(p, item->step + 1);
 }
 
 df_status

@@ -77,7 +77,7 @@ same_item(const struct item *a, const struct item *b)
 {
     return a->i.kind == b->i.kind && a->i.step == b->i.step
            && a->i.epoch == b->i.epoch && a->i.index == b->i.index
-           && a->i.last_of_step == b->i.last_of_step && a->i.n == b->i.n
+           && a->i.count == b->i.count && a->i.n == b->i.n
            && memcmp(a->samples, b->samples, a->i.n * sizeof *a->samples) == 0;
 }
 
@@ -105,7 +105,7 @@ test_contents(const struct run *r)
         fits &= it->i.n >= 1 && it->i.n <= MAX_SEQS && tokens <= 512;
         train += !eval;
         full += !eval && (tokens > 256 || it->i.n == MAX_SEQS);
-        evals += eval && it->i.last_of_step;
+        evals += eval && (it->i.index + 1 == it->i.count);
     }
     for (size_t i = 0; i < 3 * N; i++)
         once &= times[i / N][i % N] == 1;
@@ -130,13 +130,13 @@ test_steps(const struct run *r)
         const struct df_plan_item *i = &r->items[k].i;
 
         numbered &= i->step == step && i->index == index;
-        index = i->last_of_step ? 0 : index + 1;
+        index = (i->index + 1 == i->count) ? 0 : index + 1;
         if (i->kind == DF_BATCH_EVAL) {
             placed &= step % 50 == 0 || step == r->steps;
             continue;
         }
-        numbered &= i->last_of_step == (index == 0);
-        step += i->last_of_step;
+        numbered &= (i->index + 1 == i->count) == (index == 0);
+        step += (i->index + 1 == i->count);
     }
     ok(numbered, "steps and their batches are numbered");
     ok(placed, "evaluations come every 50 steps and at the end");

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cpu/cpu_internal.h"
-#include "cpu/math_internal.h"
+#include "cpu/simd_internal.h"
 
 /* A task is TILE queries of one sequence and one head, counted from the
    sequence's start:

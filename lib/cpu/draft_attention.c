@@ -4,7 +4,7 @@
 
 #include "cpu/cpu_internal.h"
 #include "cpu/draft_chunk_internal.h"
-#include "cpu/math_internal.h"
+#include "cpu/simd_internal.h"
 
 /* A task is a chunk of blocks with one key/value head.  */
 

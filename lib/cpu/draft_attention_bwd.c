@@ -4,7 +4,7 @@
 
 #include "cpu/cpu_internal.h"
 #include "cpu/draft_chunk_internal.h"
-#include "cpu/math_internal.h"
+#include "cpu/simd_internal.h"
 
 /* A task is a whole sequence with one key/value head, chunk after chunk: so
    the gradients of context rows are summed in the order of the blocks, in

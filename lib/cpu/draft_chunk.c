@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cpu/draft_chunk_internal.h"
-#include "cpu/math_internal.h"
+#include "cpu/simd_internal.h"
 
 enum {
     CHUNK_ROWS = 128,      /* where products reach their speed */

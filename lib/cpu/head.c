@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "cpu/cpu_internal.h"
-#include "cpu/math_internal.h"
+#include "cpu/simd_internal.h"
 
 /* A task is ROWS rows.  It goes once over the vocabulary in tiles of COLUMNS:
 

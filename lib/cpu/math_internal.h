@@ -1,59 +1,54 @@
-/* math_internal.h - what the loops of attention and loss are made of: an
-   exponential that vectorises, and products of sub-matrices.
+/* math_internal.h - small functions for the loops over elements.
 
-   A loop marked DF_SIMD is vectorised by every compiler that knows OpenMP's
-   simd pragma, sums and maxima too; a function marked DF_CLONES is compiled
-   for several widths of vectors and the loader takes the widest that the
-   processor has.  So the last bits of a sum depend on the processor, as
-   they do in OpenBLAS, but on nothing else.  */
+   Written so that the compiler can make vectors of them: no calls, no
+   branches, no conversions that trap.  */
 
 #ifndef DF_MATH_INTERNAL_H
 #define DF_MATH_INTERNAL_H
 
-#include <cblas.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#define DF_PRAGMA(x)   _Pragma(#x)
-#define DF_SIMD        DF_PRAGMA(omp simd)
-#define DF_SIMD_SUM(s) DF_PRAGMA(omp simd reduction(+ : s))
-#define DF_SIMD_MAX(m) DF_PRAGMA(omp simd reduction(max : m))
-
-#ifdef __has_feature
-#    if __has_feature(thread_sanitizer)
-#        define DF_NO_CLONES 1
-#    endif
-#elif defined __SANITIZE_THREAD__
-#    define DF_NO_CLONES 1
-#endif
-
-/* The thread sanitizer isn't up yet when the loader chooses a clone.  */
-#if defined __x86_64__ && defined __gnu_linux__ && !defined DF_NO_CLONES
-#    define DF_CLONES   \
-        __attribute__(( \
-            target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+/* Compile a function for several instruction sets; the right one is chosen
+   when the program starts.  That happens before the sanitizers are set up,
+   so their builds do without.  */
+#if defined HAVE_TARGET_CLONES && !defined __SANITIZE_ADDRESS__ \
+    && !defined __SANITIZE_THREAD__
+#    define DF_CLONES \
+        __attribute__((target_clones("default", "avx2", "avx512f")))
 #else
 #    define DF_CLONES
 #endif
 
-/* e^x for x <= 88: within 1e-7 of it, relatively; 0 where it is less than
-   2^-126, more or less; NaN for NaN.  e^88 for more than that.
+static inline float
+df_bits_to_f32(uint32_t bits)
+{
+    float f;
 
-   With x = n ln 2 + r and |r| <= ln 2 / 2, it is 2^n times the first eight
-   terms of the series of e^r, the ninth being below 6e-9.  Adding 1.5 * 2^23
-   rounds to a whole number and leaves it in the low bits.  */
-static inline __attribute__((always_inline)) float
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+/* e^X with a relative error below 2e-7; infinity above 88.73, subnormal and
+   then 0 below -87.34, NaN for NaN.
+
+   X = n ln 2 + r with |r| <= 0.347: e^r by its Taylor series, the rest of
+   which is below 6e-9; ln 2 in two parts, the first of so few bits that n
+   times it is exact; 2^n in two factors, since n may be out of a float's
+   range.  */
+static inline float
 df_expf(float x)
 {
-    const float shift = 0x1.8p23f;
-    float y = x > 88.0f ? 88.0f : x;
-    float biased = y * 0x1.715476p0f + shift;
-    float n = biased - shift;
-    float r = (y - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;
+    const float round = 0x1.8p23f; /* adding it leaves an integer */
+    uint32_t shifted;
+
+    x = x < -105.0f ? -105.0f : x;
+    x = x > 89.0f ? 89.0f : x;
+    float t = x * 0x1.715476p+0f + round;
+    float n = t - round;
+    float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f;
     float p = 1.0f / 5040;
-    uint32_t bits;
-    float power;
 
     p = p * r + 1.0f / 720;
     p = p * r + 1.0f / 120;
@@ -62,67 +57,43 @@ df_expf(float x)
     p = p * r + 0.5f;
     p = p * r + 1.0f;
     p = p * r + 1.0f;
-    memcpy(&bits, &biased, sizeof bits);
-    bits = (bits + 127) << 23;
-    memcpy(&power, &bits, sizeof power);
-    return x < -87.0f ? 0.0f : p * power;
+    memcpy(&shifted, &t, sizeof shifted);
+    int32_t k = (int32_t) (shifted - 0x4b400000u); /* n */
+    int32_t half = k >> 1;
+
+    p *= df_bits_to_f32((uint32_t) (half + 127) << 23);
+    return p * df_bits_to_f32((uint32_t) (k - half + 127) << 23);
 }
 
-/* C[M,N] = A[M,K] B[N,K]^T.  Nothing happens if M, N or K is 0.  */
-static inline void
-df_gemm_nt(size_t M, size_t N, size_t K, const float *a, size_t lda,
-           const float *b, size_t ldb, float *c, size_t ldc)
+/* Sums go to this many places, combined last: enough to fill the vectors,
+   and an order that doesn't depend on them.  */
+enum {
+    DF_LANES = 16
+};
+
+static inline double
+df_add_lanes(const double lanes[DF_LANES])
 {
-    if (M > 0 && N > 0 && K > 0)
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int) M, (int) N,
-                    (int) K, 1.0f, a, (int) lda, b, (int) ldb, 0.0f, c,
-                    (int) ldc);
+    double sum = 0;
+
+    for (int i = 0; i < DF_LANES; i++)
+        sum += lanes[i];
+    return sum;
 }
 
-/* C[M,N] = BETA C + A[M,K] B[K,N].  Nothing happens if M, N or K is 0.  */
-static inline void
-df_gemm_nn(size_t M, size_t N, size_t K, const float *a, size_t lda,
-           const float *b, size_t ldb, float beta, float *c, size_t ldc)
+/* sum_i a[i] * b[i], in double.  */
+static inline double
+df_dot(const float *a, const float *b, size_t n)
 {
-    if (M > 0 && N > 0 && K > 0)
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int) M,
-                    (int) N, (int) K, 1.0f, a, (int) lda, b, (int) ldb, beta,
-                    c, (int) ldc);
+    double lanes[DF_LANES] = {0};
+    size_t i = 0;
+
+    for (; i + DF_LANES <= n; i += DF_LANES)
+        for (size_t j = 0; j < DF_LANES; j++)
+            lanes[j] += (double) a[i + j] * (double) b[i + j];
+    for (size_t j = 0; i + j < n; j++)
+        lanes[j] += (double) a[i + j] * (double) b[i + j];
+    return df_add_lanes(lanes);
 }
-
-/* C[M,N] += A[K,M]^T B[K,N].  Nothing happens if M, N or K is 0.  */
-static inline void
-df_gemm_tn(size_t M, size_t N, size_t K, const float *a, size_t lda,
-           const float *b, size_t ldb, float *c, size_t ldc)
-{
-    if (M > 0 && N > 0 && K > 0)
-        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int) M, (int) N,
-                    (int) K, 1.0f, a, (int) lda, b, (int) ldb, 1.0f, c,
-                    (int) ldc);
-}
-
-/* P[0..N) = e^(S - max S), in place; return the sum, and the maximum in
- *MAX.  */
-float df_softmax_row(float *s, size_t n, float *max);
-
-/* S[0..N) = e^(S - LSE), in place.  */
-void df_exp_row(float *s, size_t n, float lse);
-
-/* DS[0..N) = P * (DS - DELTA), in place.  */
-void df_softmax_bwd_row(float *ds, const float *p, float delta, size_t n);
-
-/* Y[0..D) += sum over K < N of A[K] * X[K * LD + 0..D).  */
-void df_weigh_rows(float *y, const float *a, const float *x, size_t ld,
-                   size_t n, size_t D);
-
-/* Y[K * LD + 0..D) += A[K] * X[0..D), for K < N.  */
-void df_add_outer(float *y, size_t ld, const float *a, const float *x,
-                  size_t n, size_t D);
-
-/* The sum of X[0..D) * Y[0..D).  */
-float df_dot(const float *x, const float *y, size_t D);
-
-/* Y[0..D) = F * X[0..D).  */
-void df_scale_row(float *y, const float *x, float f, size_t D);
 
 #endif

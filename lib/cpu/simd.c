@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "cpu/math_internal.h"
+#include "cpu/simd_internal.h"
 
 DF_CLONES float
 df_softmax_row(float *s, size_t n, float *max)

@@ -40,6 +40,8 @@ scaled(double n, double step, const char *const *units, int count)
     /* What rounds up to STEP belongs to the next unit.  */
     for (; u + 1 < count && n >= step - 0.5; u++)
         n /= step;
+    if (n >= 1e6)
+        return t;
     snprintf(t.text, sizeof t.text, "%.*f%s",
              u == 0 || n >= 99.95 ? 0
              : n >= 9.995         ? 1

@@ -147,7 +147,7 @@ option_print_help(const struct tool *tool)
     }
     print_row("    --help", "display this help and exit");
     print_row("    --version", "output version information and exit");
-    printf("\nValues of options:\n");
+    putchar('\n');
     print_wrapped(on_values, 0, 0);
     printf("\nExit status is 0 on success, 1 if a check did not hold, 2 on "
            "trouble.\n\nReport bugs to: %s\n",

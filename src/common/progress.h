@@ -35,7 +35,8 @@ struct short_text {
 struct short_text format_duration(double seconds);
 
 /* A count or a rate to three figures: "7", "950", "1.23k", "45.6k", "1.20M",
-   "3.00G"; "?" if N is negative or not finite.  The unit is the caller's:
+   "3.00G"; "?" if N is negative, not finite or over 1e18.  The unit is the
+   caller's:
    "%s tokens/s".  */
 struct short_text format_count(double n);
 

@@ -63,6 +63,10 @@ main(int argc, char **argv)
 {
     int first = parse_options(&tool, argc, argv);
 
+    for (size_t i = 1; i < layers.count; i++)
+        if (layers.items[i] <= layers.items[i - 1])
+            option_reject(&tool, &layers, "layer %ld is out of order",
+                          (long) layers.items[i]);
     dump_options(&tool, stdout);
     for (int i = first; i < argc; i++)
         printf("operand %s\n", argv[i]);

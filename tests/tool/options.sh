@@ -37,6 +37,8 @@ cat > mistakes <<'END'
 -|--transport=pigeon|--transport: 'pigeon' is not one of auto, host, peer
 -|--target-layer-ids=1,,2|--target-layer-ids: '' is not a whole number
 -|--target-layer-ids=64|--target-layer-ids: 64 is not within 0 and 63
+-|--target-layer-ids=3,3|--target-layer-ids: layer 3 is out of order
+DFLASH_TARGET_LAYER_IDS=3,1||DFLASH_TARGET_LAYER_IDS (--target-layer-ids): layer 1 is out of order
 -|--room=1|--room: 1 is not within 4KiB and 1TiB
 -|--room=lots|--room: 'lots' is not a size such as 4096 or 64KiB
 -|--stats=|--stats: the value is empty
@@ -83,7 +85,7 @@ stats = a\0b\n|1: there is a zero byte in this line
 END
 
 n=`cat mistakes configs | wc -l`
-plan `expr $n + 49`
+plan `expr $n + 65`
 
 # Mistakes are named with their place.
 while IFS='|' read -r env words message; do
@@ -197,6 +199,24 @@ run 0 env DFLASH_GOLDEN=x DFLASH_FAULT=y DFLASH_REPEATS=3 "$demo"
 ok 'a variable of something else does not' test ! -s err
 
 # Help and version.
-ok '--help' run 0 "$demo" -n 99 --help
+ok '--help shows the built-in values' run 0 "$demo" -n 99 --help
+ok '  in brackets' grep -q 'max-steps=N  *stop after N steps \[0\]$' out
+ok '  and choices' grep -q 'by HOW: auto, host or peer \[auto\]$' out
+ok '  and what stands for no value' grep -q "token ID \[the tokenizer's\]$" out
+ok '  and what is required' \
+  grep -q '=DIR  *read the target from DIR (required)$' out
+ok '  and flags by the name that changes them' \
+  grep -q '^      --no-split-fc-layers$' out
+ok '  and optional arguments' grep -q '^      --stats\[=FILE\]  ' out
 ok '  fits into 79 columns' test `awk 'length > 79' out | wc -l` = 0
-ok '--help tells of write errors' run 2 sh -c "'$demo' --help > /dev/full"
+ok '--version' run 0 "$demo" --version
+ok '  as GNU has it' test "`sed 1q out`" = "option-demo (dflash) $VERSION"
+for o in --help --version --dump-config; do
+  ok "$o tells of write errors" run 2 sh -c "'$demo' $o > /dev/full"
+  ok '  by name' grep -qx \
+    'option-demo: standard output: No space left on device' err
+done
+ok 'no standard output is no trouble for who says nothing' \
+  run 2 sh -c "'$demo' --frob >&-"
+ok '  and says so once' err_is "option-demo: unrecognized option '--frob'"
+ok '  but is for who has to' run 2 sh -c "'$demo' --help >&-"

@@ -37,148 +37,161 @@ outcome_is(const char *message, df_status status, const char *what,
     return is_text(message ? message : "success", seen, label);
 }
 
+#define HUGE_TEXT "99999999999999999999"
+#define MIN_TEXT  "-9223372036854775808"
+#define MAX_TEXT  "9223372036854775807"
+#define UNDER     "-9223372036854775809"
+#define OVER      "9223372036854775808"
+#define LEAST     INT64_MIN
+#define MOST      INT64_MAX
+
+/* The same with the message "'TEXT' is WHAT".  */
+static void
+refused(df_status status, const char *text, const char *what)
+{
+    char message[128];
+
+    snprintf(message, sizeof message, "'%s' is %s", text, what);
+    outcome_is(message, status, "text", text);
+}
+
+static const struct {
+    const char *text;
+    int64_t min, max, value;
+} ints[] = {
+    {"0",                    0,     9,    0    },
+    {"1",                    1,     64,   1    },
+    {"64",                   1,     64,   64   },
+    {"-5",                   -9,    9,    -5   },
+    {"007",                  0,     9,    7    },
+    {"9223372036854775807",  0,     MOST, MOST },
+    {"-9223372036854775808", LEAST, MOST, LEAST},
+};
+
 static const struct {
     const char *text;
     int64_t min, max;
-    const char *message; /* NULL: taken */
-    int64_t value;
-} ints[] = {
-    {"0",                     0,         9,         NULL,                                        0        },
-    {"1",                     1,         64,        NULL,                                        1        },
-    {"64",                    1,         64,        NULL,                                        64       },
-    {"-5",                    -9,        9,         NULL,                                        -5       },
-    {"007",                   0,         9,         NULL,                                        7        },
-    {"9223372036854775807",   0,         INT64_MAX, NULL,                                        INT64_MAX},
-    {"-9223372036854775808",  INT64_MIN, INT64_MAX, NULL,                                        INT64_MIN},
-    {"",                      0,         9,         "'' is not a whole number",                  0        },
-    {" ",                     0,         9,         "' ' is not a whole number",                 0        },
-    {"-",                     -9,        9,         "'-' is not a whole number",                 0        },
-    {"abc",                   0,         9,         "'abc' is not a whole number",               0        },
-    {"7x",                    0,         9,         "'7x' is not a whole number",                0        },
-    {"30s",                   0,         99,        "'30s' is not a whole number",               0        },
-    {"50bad",                 0,         99,        "'50bad' is not a whole number",             0        },
-    {"0x10",                  0,         99,        "'0x10' is not a whole number",              0        },
-    {"7 ",                    0,         9,         "'7 ' is not a whole number",                0        },
-    {" 7",                    0,         9,         "' 7' is not a whole number",                0        },
-    {"7\n",                   0,         9,         "'7?' is not a whole number",                0        },
-    {"+5",                    0,         9,         "'+5' is not a whole number",                0        },
-    {"--5",                   -9,        9,         "'--5' is not a whole number",               0        },
-    {"true",                  0,         9,         "'true' is not a whole number",              0        },
-    {"false",                 0,         9,         "'false' is not a whole number",             0        },
-    {"1e9",                   0,         INT64_MAX, "'1e9' is not a whole number",               0        },
-    {"1.0",                   0,         9,         "'1.0' is not a whole number",               0        },
-    {"1,000",                 0,         9999,      "'1,000' is not a whole number",             0        },
-    {"\xd9\xa3",              0,         9,         "'\xd9\xa3' is not a whole number",          0        },
-    {"-1",                    1,         64,        "-1 is not within 1 and 64",                 0        },
-    {"0",                     1,         64,        "0 is not within 1 and 64",                  0        },
-    {"65",                    1,         64,        "65 is not within 1 and 64",                 0        },
-    {"3000000000",            0,         INT32_MAX, "3000000000 is not within 0 and 2147483647",
-     0                                                                                                    },
-    {"99999999999999999999",  0,         INT32_MAX,
-     "99999999999999999999 is not within 0 and 2147483647",                                      0        },
-    {"99999999999999999999",  0,         INT64_MAX,
-     "99999999999999999999 is not at most 9223372036854775807",                                  0        },
-    {"9223372036854775808",   INT64_MIN, INT64_MAX,
-     "9223372036854775808 is not at most 9223372036854775807",                                   0        },
-    {"-9223372036854775809",  INT64_MIN, INT64_MAX,
-     "-9223372036854775809 is not at least -9223372036854775808",                                0        },
-    {"-99999999999999999999", -1,        INT64_MAX,
-     "-99999999999999999999 is not at least -1",                                                 0        },
-    {"0",                     1,         INT64_MAX, "0 is not at least 1",                       0        },
-    {"1",                     INT64_MIN, 0,         "1 is not at most 0",                        0        },
-    {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-     "a",                        0,                                9,
-     "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..."
-     "' is not a whole number",                            0                                                                            },
+    const char *message;
+} far_ints[] = {
+    {"-1",          1,     64,   "-1 is not within 1 and 64"          },
+    {"0",           1,     64,   "0 is not within 1 and 64"           },
+    {"65",          1,     64,   "65 is not within 1 and 64"          },
+    {"3000000000",  0,     99,   "3000000000 is not within 0 and 99"  },
+    {HUGE_TEXT,     0,     99,   HUGE_TEXT " is not within 0 and 99"  },
+    {HUGE_TEXT,     0,     MOST, HUGE_TEXT " is not at most " MAX_TEXT},
+    {OVER,          LEAST, MOST, OVER " is not at most " MAX_TEXT     },
+    {UNDER,         LEAST, MOST, UNDER " is not at least " MIN_TEXT   },
+    {"-" HUGE_TEXT, -1,    MOST, "-" HUGE_TEXT " is not at least -1"  },
+    {"0",           1,     MOST, "0 is not at least 1"                },
+    {"1",           LEAST, 0,    "1 is not at most 0"                 },
 };
+
+/* What is no whole number, whatever the range.  */
+static const char *const no_ints[] = {
+    "",     " ",   "-",     "abc",      "7x",   "30s",  "50bad",
+    "0x10", "7 ",  " 7",    "+5",       "--5",  "true", "false",
+    "1e9",  "1.0", "1,000", "\xd9\xa3", "-0x1", "1_000"};
 
 static void
 check_ints(void)
 {
-    for (size_t i = 0; i < sizeof ints / sizeof *ints; i++) {
-        int64_t n = 12345;
-        df_status s = df_value_int(ints[i].text, ints[i].min, ints[i].max, &n);
-        int64_t wanted = ints[i].message ? 12345 : ints[i].value;
+    int64_t n;
 
-        outcome_is(ints[i].message, s, "whole number", ints[i].text);
-        is_long(wanted, n, "  and the result is %s",
-                ints[i].message ? "left alone" : "right");
+    for (size_t i = 0; i < sizeof ints / sizeof *ints; i++) {
+        n = 12345;
+        outcome_is(NULL,
+                   df_value_int(ints[i].text, ints[i].min, ints[i].max, &n),
+                   "whole number", ints[i].text);
+        is_long(ints[i].value, n, "  and the result is right");
     }
+    n = 12345;
+    for (size_t i = 0; i < sizeof far_ints / sizeof *far_ints; i++)
+        outcome_is(far_ints[i].message,
+                   df_value_int(far_ints[i].text, far_ints[i].min,
+                                far_ints[i].max, &n),
+                   "whole number", far_ints[i].text);
+    is_long(12345, n, "the result is left alone");
 }
 
-#define ANY                               \
-    {                                     \
-        -INFINITY, INFINITY, false, false \
-    }
-#define RATE              \
-    {                     \
-        0, 1, true, false \
-    }
-#define NOT_BELOW0                \
-    {                             \
-        0, INFINITY, false, false \
-    }
+static void
+check_no_ints(void)
+{
+    char x72[73], message[128];
+    int64_t n = 12345;
+
+    for (size_t i = 0; i < sizeof no_ints / sizeof *no_ints; i++)
+        refused(df_value_int(no_ints[i], INT64_MIN, INT64_MAX, &n), no_ints[i],
+                "not a whole number");
+    is_long(12345, n, "the result is left alone");
+    outcome_is("'7?' is not a whole number", df_value_int("7\n", 0, 9, &n),
+               "a message stays one line:", "7");
+    memset(x72, 'x', 72);
+    x72[72] = '\0';
+    snprintf(message, sizeof message, "'%.68s...' is not a whole number", x72);
+    outcome_is(message, df_value_int(x72, 0, 9, &n),
+               "a message stays short:", x72);
+}
+
+#define INF INFINITY
+static const struct df_real_range any = {-INF, INF, false, false};
+
+static const struct {
+    const char *text;
+    double value;
+} reals[] = {
+    {"0",                      0                      },
+    {"0.5",                    0.5                    },
+    {".5",                     0.5                    },
+    {"5.",                     5                      },
+    {"6e-4",                   6e-4                   },
+    {"6E-4",                   6e-4                   },
+    {"-2.5e+3",                -2500                  },
+    {"1e9",                    1e9                    },
+    {"1.7976931348623157e308", DBL_MAX                },
+    {"5e-324",                 4.9406564584124654e-324},
+    {"0e999",                  0                      },
+};
+
+static const char *const no_reals[] = {
+    "",      " ",     ".",         "-",     "e5",   ".e5",  "1e",  "1e-",
+    "1e-4x", "0.1.2", "0,5",       " 1",    "1 ",   "+1",   "nan", "NaN",
+    "-nan",  "inf",   "-Infinity", "0x1p3", "0x10", "true", "1f",  "1e5.0"};
 
 static const struct {
     const char *text;
     struct df_real_range range;
     const char *message;
-    double value;
-} reals[] = {
-    {"0",                      ANY,                         NULL,                                     0                      },
-    {"0.5",                    RATE,                        NULL,                                     0.5                    },
-    {".5",                     RATE,                        NULL,                                     0.5                    },
-    {"1",                      RATE,                        NULL,                                     1                      },
-    {"6e-4",                   RATE,                        NULL,                                     6e-4                   },
-    {"6E-4",                   RATE,                        NULL,                                     6e-4                   },
-    {"-2.5e+3",                ANY,                         NULL,                                     -2500                  },
-    {"1e9",                    ANY,                         NULL,                                     1e9                    },
-    {"1.7976931348623157e308", ANY,                         NULL,                                     DBL_MAX                },
-    {"5e-324",                 ANY,                         NULL,                                     4.9406564584124654e-324},
-    {"0e999",                  ANY,                         NULL,                                     0                      },
-    {"",                       ANY,                         "'' is not a decimal number",             0                      },
-    {" ",                      ANY,                         "' ' is not a decimal number",            0                      },
-    {".",                      ANY,                         "'.' is not a decimal number",            0                      },
-    {"e5",                     ANY,                         "'e5' is not a decimal number",           0                      },
-    {"1e",                     ANY,                         "'1e' is not a decimal number",           0                      },
-    {"1e-",                    ANY,                         "'1e-' is not a decimal number",          0                      },
-    {"1e-4x",                  ANY,                         "'1e-4x' is not a decimal number",        0                      },
-    {"0.1.2",                  ANY,                         "'0.1.2' is not a decimal number",        0                      },
-    {"0,5",                    ANY,                         "'0,5' is not a decimal number",          0                      },
-    {" 1",                     ANY,                         "' 1' is not a decimal number",           0                      },
-    {"1 ",                     ANY,                         "'1 ' is not a decimal number",           0                      },
-    {"+1",                     ANY,                         "'+1' is not a decimal number",           0                      },
-    {"nan",                    ANY,                         "'nan' is not a decimal number",          0                      },
-    {"NaN",                    ANY,                         "'NaN' is not a decimal number",          0                      },
-    {"inf",                    ANY,                         "'inf' is not a decimal number",          0                      },
-    {"-Infinity",              ANY,                         "'-Infinity' is not a decimal number",    0                      },
-    {"0x1p3",                  ANY,                         "'0x1p3' is not a decimal number",        0                      },
-    {"true",                   ANY,                         "'true' is not a decimal number",         0                      },
-    {"1f",                     ANY,                         "'1f' is not a decimal number",           0                      },
-    {"1e999",                  ANY,                         "1e999 is too large",                     0                      },
-    {"-1e999",                 ANY,                         "-1e999 is too large",                    0                      },
-    {"1e999",                  RATE,                        "1e999 is not above 0 and at most 1",     0                      },
-    {"1e-999",                 ANY,                         "1e-999 is too small to be told from 0",  0                      },
-    {"0",                      RATE,                        "0 is not above 0 and at most 1",         0                      },
-    {"1.0000001",              RATE,                        "1.0000001 is not above 0 and at most 1", 0                      },
-    {"-0.1",                   NOT_BELOW0,                  "-0.1 is not at least 0",                 0                      },
-    {"2",                      {0, 1.5, false, false},      "2 is not within 0 and 1.5",              0                      },
-    {"1",                      {0, 1, false, true},         "1 is not at least 0 and below 1",        0                      },
-    {"3",                      {-INFINITY, 3, false, true}, "3 is not below 3",                       0                      },
+} far_reals[] = {
+    {"0",      {0, 1, 1, 0},      "0 is not above 0 and at most 1"       },
+    {"1.01",   {0, 1, 1, 0},      "1.01 is not above 0 and at most 1"    },
+    {"1e999",  {0, 1, 1, 0},      "1e999 is not above 0 and at most 1"   },
+    {"1",      {0, 1, 0, 1},      "1 is not at least 0 and below 1"      },
+    {"2",      {0, 1.5, 0, 0},    "2 is not within 0 and 1.5"            },
+    {"-.1",    {0, INF, 0, 0},    "-.1 is not at least 0"                },
+    {"1e999",  {0, INF, 0, 0},    "1e999 is too large"                   },
+    {"-1e999", {-INF, INF, 0, 0}, "-1e999 is too large"                  },
+    {"3",      {-INF, 3, 0, 1},   "3 is not below 3"                     },
+    {"1e-999", {0, 1, 0, 0},      "1e-999 is too small to be told from 0"},
 };
 
 static void
 check_reals(void)
 {
-    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
-        double d = 12345;
-        df_status s = df_value_real(reals[i].text, &reals[i].range, &d);
-        double wanted = reals[i].message ? 12345 : reals[i].value;
+    double d = 0;
 
-        outcome_is(reals[i].message, s, "real number", reals[i].text);
-        ok(d == wanted, "  and the result is %s",
-           reals[i].message ? "left alone" : "right");
-    }
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
+        ok(df_value_real(reals[i].text, &any, &d) == DF_OK
+               && d == reals[i].value,
+           "real number \"%s\" is read right", reals[i].text);
+    d = 12345;
+    for (size_t i = 0; i < sizeof no_reals / sizeof *no_reals; i++)
+        refused(df_value_real(no_reals[i], &any, &d), no_reals[i],
+                "not a decimal number");
+    for (size_t i = 0; i < sizeof far_reals / sizeof *far_reals; i++)
+        outcome_is(far_reals[i].message,
+                   df_value_real(far_reals[i].text, &far_reals[i].range, &d),
+                   "real number", far_reals[i].text);
+    ok(d == 12345, "the result is left alone");
 }
 
 static const char *const places[] = {"host", "peer", "local", NULL};
@@ -199,68 +212,76 @@ check_words(void)
            "\"%s\" is %s", good[i], i % 2 ? "false" : "true");
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char message[64];
         bool b = false;
 
-        snprintf(message, sizeof message, "'%s' is neither true nor false",
-                 bad[i]);
-        outcome_is(message, df_value_bool(bad[i], &b), "boolean", bad[i]);
+        refused(df_value_bool(bad[i], &b), bad[i], "neither true nor false");
     }
     outcome_is(NULL, df_value_choice("local", places, &choice), "choice",
                "local");
     is_long(2, choice, "  and the result is its index");
-    outcome_is("'hos' is not one of host, peer, local",
-               df_value_choice("hos", places, &choice), "choice", "hos");
-    outcome_is("'' is not one of host, peer, local",
-               df_value_choice("", places, &choice), "choice", "");
+    refused(df_value_choice("hos", places, &choice), "hos",
+            "not one of host, peer, local");
+    refused(df_value_choice("", places, &choice), "",
+            "not one of host, peer, local");
 }
+
+static const struct {
+    const char *text;
+    uint64_t value;
+} sizes[] = {
+    {"0",                    0                 },
+    {"4096",                 4096              },
+    {"64KiB",                65536             },
+    {"64K",                  65536             },
+    {"2MiB",                 2097152           },
+    {"2M",                   2097152           },
+    {"3GiB",                 (uint64_t) 3 << 30},
+    {"3G",                   (uint64_t) 3 << 30},
+    {"1TiB",                 (uint64_t) 1 << 40},
+    {"1T",                   (uint64_t) 1 << 40},
+    {"5kB",                  5000              },
+    {"5MB",                  5000000           },
+    {"5GB",                  5000000000        },
+    {"5TB",                  5000000000000     },
+    {"18446744073709551615", UINT64_MAX        },
+};
 
 static const struct {
     const char *text;
     uint64_t min, max;
     const char *message;
-    uint64_t value;
-} sizes[] = {
-    {"0",                    0,    UINT64_MAX, NULL,                                           0                 },
-    {"4096",                 0,    UINT64_MAX, NULL,                                           4096              },
-    {"64KiB",                0,    UINT64_MAX, NULL,                                           65536             },
-    {"64K",                  0,    UINT64_MAX, NULL,                                           65536             },
-    {"2MiB",                 0,    UINT64_MAX, NULL,                                           2097152           },
-    {"3GiB",                 0,    UINT64_MAX, NULL,                                           (uint64_t) 3 << 30},
-    {"1TiB",                 0,    UINT64_MAX, NULL,                                           (uint64_t) 1 << 40},
-    {"5kB",                  0,    UINT64_MAX, NULL,                                           5000              },
-    {"5MB",                  0,    UINT64_MAX, NULL,                                           5000000           },
-    {"18446744073709551615", 0,    UINT64_MAX, NULL,                                           UINT64_MAX        },
-    {"",                     0,    9,          "'' is not a size such as 4096 or 64KiB",       0                 },
-    {"KiB",                  0,    9,          "'KiB' is not a size such as 4096 or 64KiB",    0                 },
-    {"1.5GiB",               0,    9,          "'1.5GiB' is not a size such as 4096 or 64KiB", 0                 },
-    {"5 KiB",                0,    9,          "'5 KiB' is not a size such as 4096 or 64KiB",  0                 },
-    {"5kib",                 0,    9,          "'5kib' is not a size such as 4096 or 64KiB",   0                 },
-    {"5q",                   0,    9,          "'5q' is not a size such as 4096 or 64KiB",     0                 },
-    {"-1",                   0,    9,          "'-1' is not a size such as 4096 or 64KiB",     0                 },
-    {"+1",                   0,    9,          "'+1' is not a size such as 4096 or 64KiB",     0                 },
-    {"0x10",                 0,    99,         "'0x10' is not a size such as 4096 or 64KiB",   0                 },
-    {"1KiB",                 4096, 1 << 30,    "1KiB is not within 4KiB and 1GiB",             0                 },
-    {"2G",                   4096, 1 << 30,    "2G is not within 4KiB and 1GiB",               0                 },
-    {"0",                    1,    UINT64_MAX, "0 is not at least 1",                          0                 },
-    {"16777216TiB",          0,    UINT64_MAX, "16777216TiB is too large",                     0                 },
-    {"99999999999999999999", 0,    UINT64_MAX,
-     "99999999999999999999 is too large",                                                      0                 },
+} far_sizes[] = {
+    {"1KiB",        4096, 1 << 30,    "1KiB is not within 4KiB and 1GiB"   },
+    {"2G",          4096, 1 << 30,    "2G is not within 4KiB and 1GiB"     },
+    {HUGE_TEXT,     0,    1 << 30,    HUGE_TEXT " is not within 0 and 1GiB"},
+    {"0",           1,    UINT64_MAX, "0 is not at least 1"                },
+    {"16777216TiB", 0,    UINT64_MAX, "16777216TiB is too large"           },
+    {HUGE_TEXT,     0,    UINT64_MAX, HUGE_TEXT " is too large"            },
 };
+
+static const char *const no_sizes[] = {"",      " ",    "KiB",  "1.5GiB",
+                                       "5 KiB", "5kib", "5q",   "5 ",
+                                       "-1",    "+1",   "0x10", "5KiBB"};
 
 static void
 check_sizes(void)
 {
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        uint64_t n = 12345;
-        df_status s =
-            df_value_size(sizes[i].text, sizes[i].min, sizes[i].max, &n);
-        uint64_t wanted = sizes[i].message ? 12345 : sizes[i].value;
+    uint64_t n = 12345;
 
-        outcome_is(sizes[i].message, s, "size", sizes[i].text);
-        ok(n == wanted, "  and the result is %s",
-           sizes[i].message ? "left alone" : "right");
-    }
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        ok(df_value_size(sizes[i].text, 0, UINT64_MAX, &n) == DF_OK
+               && n == sizes[i].value,
+           "size \"%s\" is read right", sizes[i].text);
+    n = 12345;
+    for (size_t i = 0; i < sizeof far_sizes / sizeof *far_sizes; i++)
+        outcome_is(far_sizes[i].message,
+                   df_value_size(far_sizes[i].text, far_sizes[i].min,
+                                 far_sizes[i].max, &n),
+                   "size", far_sizes[i].text);
+    for (size_t i = 0; i < sizeof no_sizes / sizeof *no_sizes; i++)
+        refused(df_value_size(no_sizes[i], 0, UINT64_MAX, &n), no_sizes[i],
+                "not a size such as 4096 or 64KiB");
+    ok(n == 12345, "the result is left alone");
 }
 
 static const struct {
@@ -352,7 +373,6 @@ check_comma_locale(void)
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8",
                                         "fr_FR.UTF-8", "ru_RU.UTF-8", "de_DE"};
     const char *found = NULL;
-    struct df_real_range any = ANY;
     char buf[DF_VALUE_TEXT_MAX];
     double d = 0;
 
@@ -370,18 +390,17 @@ check_comma_locale(void)
     is_text("0.5", df_value_real_text(buf, 0.5), "a half is written 0.5");
 }
 
+#define ROWS(table) ((int) (sizeof table / sizeof *table))
+
 int
 main(void)
 {
-    size_t n = 2 * (sizeof ints / sizeof *ints)
-               + 2 * (sizeof reals / sizeof *reals) + 22
-               + 2 * (sizeof sizes / sizeof *sizes)
-               + 2 * (sizeof lists / sizeof *lists)
-               + sizeof real_texts / sizeof *real_texts
-               + sizeof size_texts / sizeof *size_texts + 3;
-
-    plan((int) n);
+    plan(2 * ROWS(ints) + ROWS(far_ints) + 1 + ROWS(no_ints) + 3 + ROWS(reals)
+         + ROWS(no_reals) + ROWS(far_reals) + 1 + 22 + ROWS(sizes)
+         + ROWS(far_sizes) + ROWS(no_sizes) + 1 + 2 * ROWS(lists)
+         + ROWS(real_texts) + ROWS(size_texts) + 3);
     check_ints();
+    check_no_ints();
     check_reals();
     check_words();
     check_sizes();

@@ -9,7 +9,7 @@
 #include "common/message.h"
 #include "common/option.h"
 
-static long depth = 1, mask = -1, steps;
+static long depth = 1, mask = -1, steps, seed;
 static double rate = 6e-4, gamma_ = NAN;
 static int transport;
 static bool split = true, quiet;
@@ -19,37 +19,40 @@ static struct int_list layers;
 static uint64_t room = 64 << 20;
 static const char *const transports[] = {"auto", "host", "peer", NULL};
 
+/* clang-format off */
 static const struct option_def options[] = {
-    {OPT_GROUP,                   .help = "Demo options"},
-    {OPT_STRING,                           't', "target", "DIR", &target, .required = true,
+    {OPT_GROUP, .help = "Demo options"},
+    {OPT_STRING, 't', "target", "DIR", &target, .required = true,
      .help = "read the target from DIR"},
-    {OPT_STRINGS,'d', "data", "FILE", &data, .help = "train on FILE"},
-    {OPT_INT,                      0, "target-postprocess-depth", "D", &depth, .min = 1, .max = 64,
+    {OPT_STRINGS, 'd', "data", "FILE", &data, .help = "train on FILE"},
+    {OPT_INT, 0, "target-postprocess-depth", "D", &depth, .min = 1, .max = 64,
      .help = "let D packed batches of a target be on their way between the "
              "pack and the place where the drafter finds them"},
-    {OPT_INT,           0, "mask-token-id", "ID", &mask, .min = 0, .max = LONG_MAX,
+    {OPT_INT, 0, "mask-token-id", "ID", &mask, .min = 0, .max = LONG_MAX,
      .unset = "the tokenizer's", .help = "fill blocks with token ID"},
-    {OPT_INT,                           'n', "max-steps", "N", &steps, .min = 0, .max = LONG_MAX,
+    {OPT_INT, 'n', "max-steps", "N", &steps, .min = 0, .max = LONG_MAX,
      .help = "stop after N steps"},
-    {OPT_REAL,                           'r', "learning-rate", "R", &rate,
+    {OPT_REAL, 'r', "learning-rate", "R", &rate,
      .range = {.min = 0, .above_min = true, .max = 1},
      .help = "step with rate R"},
-    {OPT_REAL,                     0, "gamma", "G", &gamma_, .range = {.max = INFINITY},
+    {OPT_REAL, 0, "gamma", "G", &gamma_, .range = {.max = INFINITY},
      .help = "decay by G"},
-    {OPT_CHOICE,    0, "transport", "HOW", &transport, .choices = transports,
+    {OPT_CHOICE, 0, "transport", "HOW", &transport, .choices = transports,
      .help = "move hidden states by HOW"},
-    {OPT_INTS,                     0, "target-layer-ids", "LIST", &layers, .max = 63,
+    {OPT_INTS, 0, "target-layer-ids", "LIST", &layers, .min = 0, .max = 63,
      .unset = "spread over the target", .help = "capture the layers of LIST"},
     {OPT_SIZE, 0, "room", "BYTES", &room, .min = 4096, .max = 1L << 40,
      .help = "take at most BYTES"},
-    {OPT_FLAG,                     0, "split-fc-layers", NULL, &split,
+    {OPT_FLAG, 0, "split-fc-layers", NULL, &split,
      .help = "pack the layers on the target's side"},
-    {OPT_FLAG,                  'q', "quiet", NULL, &quiet, .help = "print less"},
-    {OPT_STRING,                           0, "stats", "FILE", &stats, .implied = "-",
+    {OPT_FLAG, 'q', "quiet", NULL, &quiet, .help = "print less"},
+    {OPT_STRING, 0, "stats", "FILE", &stats, .implied = "-",
      .help = "print statistics at the end, or into FILE"},
+    SEED_OPTION(&seed),
     COMMON_OPTIONS,
-    {0               },
+    {0},
 };
+/* clang-format on */
 
 static const struct tool tool = {
     .name = "option-demo",

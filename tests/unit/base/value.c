@@ -17,7 +17,7 @@ is_text(const char *wanted, const char *seen, const char *label)
     int same = strcmp(wanted, seen) == 0;
 
     if (!same)
-        diag("wanted: %s", wanted), diag("  seen: %s", seen);
+        diag("wanted: %s; seen: %s", wanted, seen);
     return ok(same, "%s", label);
 }
 
@@ -42,6 +42,8 @@ outcome_is(const char *message, df_status status, const char *what,
 #define MAX_TEXT  "9223372036854775807"
 #define UNDER     "-9223372036854775809"
 #define OVER      "9223372036854775808"
+#define X17       "xxxxxxxxxxxxxxxxx"
+#define X68       X17 X17 X17 X17
 #define LEAST     INT64_MIN
 #define MOST      INT64_MAX
 
@@ -116,7 +118,6 @@ check_ints(void)
 static void
 check_no_ints(void)
 {
-    char x72[73], message[128];
     int64_t n = 12345;
 
     for (size_t i = 0; i < sizeof no_ints / sizeof *no_ints; i++)
@@ -125,11 +126,9 @@ check_no_ints(void)
     is_long(12345, n, "the result is left alone");
     outcome_is("'7?' is not a whole number", df_value_int("7\n", 0, 9, &n),
                "a message stays one line:", "7");
-    memset(x72, 'x', 72);
-    x72[72] = '\0';
-    snprintf(message, sizeof message, "'%.68s...' is not a whole number", x72);
-    outcome_is(message, df_value_int(x72, 0, 9, &n),
-               "a message stays short:", x72);
+    outcome_is("'" X68 "...' is not a whole number",
+               df_value_int(X68 "xxxx", 0, 9, &n),
+               "a message stays short:", X68);
 }
 
 #define INF INFINITY
@@ -234,11 +233,8 @@ static const struct {
     {"64KiB",                65536             },
     {"64K",                  65536             },
     {"2MiB",                 2097152           },
-    {"2M",                   2097152           },
     {"3GiB",                 (uint64_t) 3 << 30},
-    {"3G",                   (uint64_t) 3 << 30},
     {"1TiB",                 (uint64_t) 1 << 40},
-    {"1T",                   (uint64_t) 1 << 40},
     {"5kB",                  5000              },
     {"5MB",                  5000000           },
     {"5GB",                  5000000000        },
@@ -378,11 +374,10 @@ check_comma_locale(void)
 
     for (size_t i = 0; !found && i < sizeof names / sizeof *names; i++)
         found = setlocale(LC_ALL, names[i]);
-    if (!found) {
-        for (int i = 0; i < 3; i++)
-            skip("no locale with a decimal comma is installed");
+    for (int i = 0; !found && i < 3; i++)
+        skip("no locale with a decimal comma is installed");
+    if (!found)
         return;
-    }
     ok(df_value_real("0.5", &any, &d) == DF_OK && d == 0.5,
        "0.5 is a half under %s", found);
     outcome_is("'0,5' is not a decimal number", df_value_real("0,5", &any, &d),

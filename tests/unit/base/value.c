@@ -62,7 +62,6 @@ static const struct {
     int64_t min, max, value;
 } ints[] = {
     {"0",                    0,     9,    0    },
-    {"1",                    1,     64,   1    },
     {"64",                   1,     64,   64   },
     {"-5",                   -9,    9,    -5   },
     {"007",                  0,     9,    7    },
@@ -76,7 +75,6 @@ static const struct {
     const char *message;
 } far_ints[] = {
     {"-1",          1,     64,   "-1 is not within 1 and 64"          },
-    {"0",           1,     64,   "0 is not within 1 and 64"           },
     {"65",          1,     64,   "65 is not within 1 and 64"          },
     {"3000000000",  0,     99,   "3000000000 is not within 0 and 99"  },
     {HUGE_TEXT,     0,     99,   HUGE_TEXT " is not within 0 and 99"  },
@@ -231,13 +229,11 @@ static const struct {
     {"0",                    0                 },
     {"4096",                 4096              },
     {"64KiB",                65536             },
-    {"64K",                  65536             },
     {"2MiB",                 2097152           },
     {"3GiB",                 (uint64_t) 3 << 30},
     {"1TiB",                 (uint64_t) 1 << 40},
     {"5kB",                  5000              },
     {"5MB",                  5000000           },
-    {"5GB",                  5000000000        },
     {"5TB",                  5000000000000     },
     {"18446744073709551615", UINT64_MAX        },
 };
@@ -327,7 +323,6 @@ static const struct {
     const char *text;
 } real_texts[] = {
     {0,       "0"                      },
-    {1,       "1"                      },
     {6e-4,    "0.0006"                 },
     {0.1,     "0.1"                    },
     {-2.5,    "-2.5"                   },
@@ -342,7 +337,6 @@ static const struct {
     {0,          "0"                   },
     {1000,       "1000"                },
     {65536,      "64KiB"               },
-    {1536,       "1536"                },
     {3145728,    "3MiB"                },
     {UINT64_MAX, "18446744073709551615"},
 };

@@ -10,7 +10,7 @@
 
 #include "common/exit.h"
 #include "common/message.h"
-#include "common/message_internal.h"
+#include "common/message_private.h"
 #include "dflash/error.h"
 
 static const char *tool_name = "dflash";

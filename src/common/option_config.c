@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "common/message.h"
-#include "common/option_internal.h"
+#include "common/option_private.h"
 
 static const char blanks[] = " \t\r\n";
 

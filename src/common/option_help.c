@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/option_internal.h"
+#include "common/option_private.h"
 
 enum {
     LINE_WIDTH = 79,

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/message.h"
-#include "common/option_internal.h"
+#include "common/option_private.h"
 
 static const char env_prefix[] = "DFLASH_";
 static const char no_prefix[] = "no-";

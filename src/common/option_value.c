@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/option_internal.h"
+#include "common/option_private.h"
 
 char *
 copy_text(const char *text, size_t len)

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/message_internal.h"
+#include "common/message_private.h"
 #include "common/progress.h"
 
 enum {

@@ -1,7 +1,7 @@
-/* message_internal.h - standard error, shared by messages and progress.  */
+/* message_private.h - standard error, shared by messages and progress.  */
 
-#ifndef DF_MESSAGE_INTERNAL_H
-#define DF_MESSAGE_INTERNAL_H
+#ifndef DF_MESSAGE_PRIVATE_H
+#define DF_MESSAGE_PRIVATE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* option_internal.h - what the files of the option parser share.
+/* option_private.h - what the files of the option parser share.
 
    option.c          the command line, the environment, and the order of it
    option_config.c   configuration files: reading and writing
@@ -6,8 +6,8 @@
    option_name.c     names: of rows, of variables, and near misses
    option_value.c    from text to a row's variable and back  */
 
-#ifndef DF_OPTION_INTERNAL_H
-#define DF_OPTION_INTERNAL_H
+#ifndef DF_OPTION_PRIVATE_H
+#define DF_OPTION_PRIVATE_H
 
 #include "common/option.h"
 

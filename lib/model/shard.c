@@ -244,22 +244,19 @@ read_entries(struct df_shard *shard, size_t data_at)
 {
     const uint8_t *data = shard->file.data + data_at;
     size_t data_size = shard->file.size - data_at;
-    size_t n = json_object_size(shard->header), key_len;
+    size_t n = json_object_size(shard->header);
     const char *key;
     json_t *entry;
 
     shard->tensors = calloc(n + 1, sizeof *shard->tensors);
     if (!shard->tensors)
         return DF_FAIL(DF_NO_MEMORY, "%s: %zu tensors", shard->path, n);
-    json_object_keylen_foreach(shard->header, key, key_len, entry)
+    json_object_foreach(shard->header, key, entry)
     {
         struct df_tensor *t = &shard->tensors[shard->n_tensors];
 
         if (strcmp(key, "__metadata__") == 0)
             continue;
-        if (strlen(key) != key_len)
-            return DF_FAIL(DF_FORMAT, "%s: a NUL in the name of tensor %s",
-                           shard->path, key);
         t->name = key;
         t->path = shard->path;
         DF_TRY(read_entry(entry, t, data, data_size));

@@ -197,15 +197,15 @@ static const struct {
     df_status status;
     const char *words;
 } shared[] = {
-    {"golden/targets/qwen3",           DF_OK,          NULL                       },
-    {"golden/targets/qwen3-tied-yarn", DF_OK,          NULL                       },
-    {"golden/targets/llama3",          DF_OK,          NULL                       },
-    {"models/tiny",                    DF_OK,          NULL                       },
-    {"models/stories260K-hf",          DF_OK,          NULL                       },
-    {"golden/targets/gemma3",          DF_UNSUPPORTED, "model_type 'gemma3_text'" },
-    {"golden/targets/gpt-oss",         DF_UNSUPPORTED, "model_type 'gpt_oss'"     },
-    {"golden/targets/qwen3-moe",       DF_UNSUPPORTED, "model_type 'qwen3_moe'"   },
-    {"golden/targets/qwen3.5",         DF_UNSUPPORTED, "model_type 'qwen3_5_text'"},
+    ROW("golden/targets/qwen3", DF_OK, NULL),
+    ROW("golden/targets/qwen3-tied-yarn", DF_OK, NULL),
+    ROW("golden/targets/llama3", DF_OK, NULL),
+    ROW("models/tiny", DF_OK, NULL),
+    ROW("models/stories260K-hf", DF_OK, NULL),
+    ROW("golden/targets/gemma3", DF_UNSUPPORTED, "model_type 'gemma3_text'"),
+    ROW("golden/targets/gpt-oss", DF_UNSUPPORTED, "model_type 'gpt_oss'"),
+    ROW("golden/targets/qwen3-moe", DF_UNSUPPORTED, "model_type 'qwen3_moe'"),
+    ROW("golden/targets/qwen3.5", DF_UNSUPPORTED, "model_type 'qwen3_5_text'"),
 };
 
 enum {

@@ -201,22 +201,22 @@ static const struct {
     const char *label;
     const char *extra;
 } kept[] = {
-    {"the plain one",      ""                                                        },
-    {"an odd epsilon",     ",'rms_norm_eps':1.2345678901234567e-5"                   },
-    {"an epsilon of 1e-6", ",'rms_norm_eps':1e-6"                                    },
-    {"a theta of 1e7",     ",'rope_theta':10000000"                                  },
-    {"linear",             ",'rope_theta':123456.789,'rope_scaling':{'type':'linear',"
-               "'factor':3.3}"                                         },
-    {"llama3",
-     ",'rope_parameters':{'rope_type':'llama3','rope_theta':5e5,'factor':8,"
-     "'low_freq_factor':1.1,'high_freq_factor':4,"
-     "'original_max_position_embeddings':64}"                                        },
-    {"yarn",
-     ",'rope_scaling':{'type':'yarn','factor':4.1,'truncate':false,"
-     "'attention_factor':1.1,'beta_fast':31,'beta_slow':1.5,'mscale':0.7,"
-     "'mscale_all_dim':0.9,'original_max_position_embeddings':64}"                   },
-    {"windows",            ",'use_sliding_window':true,'sliding_window':16,"
-                "'layer_types':['sliding_attention','full_attention']"},
+    ROW("the plain one", ""),
+    ROW("an odd epsilon", ",'rms_norm_eps':1.2345678901234567e-5"),
+    ROW("an epsilon of 1e-6", ",'rms_norm_eps':1e-6"),
+    ROW("a theta of 1e7", ",'rope_theta':10000000"),
+    ROW("linear", ",'rope_theta':123456.789,'rope_scaling':{'type':'linear',"
+                  "'factor':3.3}"),
+    ROW("llama3",
+        ",'rope_parameters':{'rope_type':'llama3','rope_theta':5e5,'factor':8,"
+        "'low_freq_factor':1.1,'high_freq_factor':4,"
+        "'original_max_position_embeddings':64}"),
+    ROW("yarn",
+        ",'rope_scaling':{'type':'yarn','factor':4.1,'truncate':false,"
+        "'attention_factor':1.1,'beta_fast':31,'beta_slow':1.5,'mscale':0.7,"
+        "'mscale_all_dim':0.9,'original_max_position_embeddings':64}"),
+    ROW("windows", ",'use_sliding_window':true,'sliding_window':16,"
+                   "'layer_types':['sliding_attention','full_attention']"),
 };
 
 enum {

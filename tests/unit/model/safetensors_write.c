@@ -157,15 +157,16 @@ static const struct {
     const int64_t *shape;
     const char *words;
 } wrong[] = {
-    {"a name given twice",       "w",            1, shape3,   "w is given twice"},
-    {"a name that is taken",     "__metadata__", 1, shape3,
-     "may not be called __metadata__"                                           },
-    {"a name that is not UTF-8", "\xff",         1, shape3,   "not UTF-8"       },
-    {"rank 9",                   "x",            9, shape3,   "tensor x: rank 9"},
-    {"a negative dimension",     "x",            1, negative,
-     "tensor x: its shape is negative or overflows"                             },
-    {"a shape that overflows",   "x",            2, huge,
-     "tensor x: its shape is negative or overflows"                             },
+    ROW("a name given twice", "w", 1, shape3,
+        "wrong.safetensors: w is given twice"),
+    ROW("a name that is taken", "__metadata__", 1, shape3,
+        "may not be called __metadata__"),
+    ROW("a name that is not UTF-8", "\xff", 1, shape3, "is not UTF-8"),
+    ROW("rank 9", "x", 9, shape3, "tensor x: rank 9"),
+    ROW("a negative dimension", "x", 1, negative,
+        "tensor x: its shape is negative or overflows"),
+    ROW("a shape that overflows", "x", 2, huge,
+        "tensor x: its shape is negative or overflows"),
 };
 
 enum {
@@ -222,7 +223,7 @@ check_full_disk(void)
 int
 main(void)
 {
-    plan(16 + N_WRONG + 2 + 2);
+    plan(15 + N_WRONG + 2 + 2);
     make_scratch();
     check_forms();
     check_refusals();

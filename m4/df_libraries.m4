@@ -96,7 +96,7 @@ AC_DEFUN([DF_OPTIONAL],
  AS_CASE([$with_$1],
    [no], [],
    [yes|auto], [DF_FIND([$2], [$3], [$4], [$5], [$6])],
-   [AC_MSG_ERROR([--with-$1=$with_$1: expected yes, no or auto])])
+   [AC_MSG_ERROR([--with-$1=$with_$1: wanted yes, no or auto])])
  AS_IF([test "x$df_found" != xno],
    [AC_DEFINE([HAVE_$2], [1], [Define to 1 if $3 is there.])],
    [test "x$with_$1" = xyes],

@@ -1,4 +1,4 @@
-nobase_include_HEADERS += include/dflash/defs.h include/dflash/error.h
+dflashinclude_HEADERS += include/dflash/defs.h include/dflash/error.h
 lib_libcore_la_SOURCES += lib/base/cuda_internal.h \
   lib/base/error.c lib/base/file.c \
   lib/base/file_internal.h lib/base/json.c lib/base/json_internal.h

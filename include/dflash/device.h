@@ -1,0 +1,123 @@
+/* device.h - devices, their memory, streams and events.
+
+   A device makes memory, streams and events.  Work is queued on a stream
+   and runs in the order it was queued; the call that queues it returns at
+   once.  Streams of one device run beside each other; events order them:
+
+       compute: [forward] [pack] (record packed) [forward] ...
+       copy:                     (wait packed)   [copy] (record copied)
+       host:                                     (wait copied) publish
+
+   The CPU device keeps these rules with threads: a stream is a thread with
+   a queue, an event is a condition.  So what is wrong with an order shows
+   without a GPU.
+
+   A failure of queued work sticks to its stream: it is returned by every
+   later df_stream_sync and by df_event_wait of events recorded behind it,
+   and no later work of that stream runs.  */
+
+#ifndef DFLASH_DEVICE_H
+#define DFLASH_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dflash/dtype.h"
+#include "dflash/error.h"
+
+DF_BEGIN_DECLS
+
+struct df_device;
+struct df_stream;
+struct df_event;
+
+enum df_memory {
+    DF_MEM_DEVICE, /* where the operations compute */
+    DF_MEM_HOST    /* host memory that copies run fast from: pinned */
+};
+
+/* Numbers of a device since it was opened; the live ones never shrink the
+   peaks.  */
+struct df_device_stats {
+    uint64_t allocations; /* calls of df_device_alloc, both memories, and
+                             growth of the device's own scratch */
+    uint64_t device_bytes, device_peak_bytes;
+    uint64_t host_bytes, host_peak_bytes;
+    double flops; /* floating-point operations queued so far */
+};
+
+/* Open the device NAME: "cpu" or "cpu:N", "cuda:N".  Several CPU devices
+   share the threads of the machine.  DF_INVALID for a name of another form,
+   DF_UNSUPPORTED for a kind this build lacks, DF_DEVICE if the runtime
+   refuses, saying why.  The caller closes what it opened, after all of the
+   device's memory, streams and events.  */
+DF_EXPORT DF_MUST_USE df_status df_device_open(struct df_device **out,
+                                               const char *name);
+DF_EXPORT void df_device_close(struct df_device *dev);
+
+DF_EXPORT const char *df_device_name(const struct df_device *dev);
+DF_EXPORT bool df_device_is_cpu(const struct df_device *dev);
+
+/* The type that activations and compute weights have on DEV: DF_F32 on a
+   CPU, DF_BF16 on a GPU.  The headers call it "act".  */
+DF_EXPORT enum df_dtype df_device_act(const struct df_device *dev);
+
+DF_EXPORT void df_device_get_stats(const struct df_device *dev,
+                                   struct df_device_stats *out);
+
+/* Allocate BYTES, aligned to 256; contents are undefined.  DF_NO_MEMORY says
+   how much was asked.  Freeing NULL is allowed.  */
+DF_EXPORT DF_MUST_USE df_status df_device_alloc(struct df_device *dev,
+                                                enum df_memory kind,
+                                                size_t bytes, void **out);
+DF_EXPORT void df_device_free(struct df_device *dev, enum df_memory kind,
+                              void *ptr);
+
+/* A stream called NAME in messages and profiles (copied).  Freeing waits
+   for what is queued.  */
+DF_EXPORT DF_MUST_USE df_status df_stream_new(struct df_stream **out,
+                                              struct df_device *dev,
+                                              const char *name);
+DF_EXPORT void df_stream_free(struct df_stream *stream);
+DF_EXPORT struct df_device *df_stream_device(const struct df_stream *stream);
+
+/* Block the calling thread until all that was queued on STREAM has run.  */
+DF_EXPORT DF_MUST_USE df_status df_stream_sync(struct df_stream *stream);
+
+/* An event that counts as reached until it is first recorded.  */
+DF_EXPORT DF_MUST_USE df_status df_event_new(struct df_event **out,
+                                             struct df_device *dev);
+DF_EXPORT void df_event_free(struct df_event *event);
+
+/* Queue on STREAM: EVENT is reached.  Recording again moves it.  */
+DF_EXPORT DF_MUST_USE df_status df_event_record(struct df_event *event,
+                                                struct df_stream *stream);
+
+/* Queue on STREAM: go on only when EVENT, as recorded by now, is reached.
+   EVENT may belong to another device.  */
+DF_EXPORT DF_MUST_USE df_status df_stream_wait(struct df_stream *stream,
+                                               struct df_event *event);
+
+/* Block the calling thread until EVENT, as recorded by now, is reached.  */
+DF_EXPORT DF_MUST_USE df_status df_event_wait(struct df_event *event);
+
+/* Whether EVENT is reached, without waiting.  */
+DF_EXPORT bool df_event_reached(struct df_event *event);
+
+/* Queue a copy of BYTES; either side may be device or host memory (of
+   another device too).  Both must stay valid and unchanged until an event
+   recorded behind the copy is reached.  */
+DF_EXPORT DF_MUST_USE df_status df_copy(struct df_stream *stream, void *dst,
+                                        const void *src, size_t bytes);
+
+/* Queue: each of the BYTES at device memory DST becomes VALUE.  */
+DF_EXPORT DF_MUST_USE df_status df_fill(struct df_stream *stream, void *dst,
+                                        int value, size_t bytes);
+
+/* Queue a pause of the stream, for tests that shake the order of things.  */
+DF_EXPORT DF_MUST_USE df_status df_stall(struct df_stream *stream,
+                                         double seconds);
+
+DF_END_DECLS
+#endif

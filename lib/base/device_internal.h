@@ -1,0 +1,75 @@
+/* device_internal.h - what a kind of device has to bring.
+
+   device.c checks arguments, counts, and calls through these tables; a
+   device's own structures begin with the structures here.  */
+
+#ifndef DF_DEVICE_INTERNAL_H
+#define DF_DEVICE_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "dflash/device.h"
+#include "dflash/ops.h"
+
+/* Queue ARGS, which are copied: at most DF_MAX_ARGS bytes.  */
+#define X(op, flow)                                          \
+    typedef df_status df_##op##_fn(struct df_stream *stream, \
+                                   const struct df_##op##_args *args);
+DF_OPS(X)
+#undef X
+
+struct df_device_vtable {
+    const char *kind; /* "cpu", "cuda" */
+    enum df_dtype act;
+    void (*close)(struct df_device *dev);
+    df_status (*alloc)(struct df_device *dev, enum df_memory kind,
+                       size_t bytes, void **out);
+    void (*free)(struct df_device *dev, enum df_memory kind, void *ptr);
+    df_status (*stream_new)(struct df_stream **out, struct df_device *dev,
+                            const char *name);
+    void (*stream_free)(struct df_stream *stream);
+    df_status (*stream_sync)(struct df_stream *stream);
+    df_status (*event_new)(struct df_event **out, struct df_device *dev);
+    void (*event_free)(struct df_event *event);
+    df_status (*event_record)(struct df_event *event,
+                              struct df_stream *stream);
+    df_status (*stream_wait)(struct df_stream *stream, struct df_event *event);
+    df_status (*event_wait)(struct df_event *event);
+    bool (*event_reached)(struct df_event *event);
+    df_status (*copy)(struct df_stream *stream, void *dst, const void *src,
+                      size_t bytes);
+    df_status (*fill)(struct df_stream *stream, void *dst, int value,
+                      size_t bytes);
+    df_status (*stall)(struct df_stream *stream, double seconds);
+#define X(op, flow) df_##op##_fn *op; /* NULL: the device lacks it */
+    DF_OPS(X)
+#undef X
+};
+
+struct df_device {
+    const struct df_device_vtable *vt;
+    char name[32];
+    /* Any thread may change these.  */
+    _Atomic uint64_t allocations;
+    _Atomic uint64_t device_bytes, device_peak, host_bytes, host_peak;
+    _Atomic uint64_t flops;
+};
+
+struct df_stream {
+    struct df_device *dev;
+    char name[32];
+};
+
+struct df_event {
+    struct df_device *dev;
+};
+
+/* Open CPU device number INDEX; open CUDA device number INDEX.  */
+DF_MUST_USE df_status df_cpu_open(struct df_device **out, int index);
+DF_MUST_USE df_status df_cuda_open(struct df_device **out, int index);
+
+/* Count memory that DEV got or gave back: BYTES may be negative.  */
+void df_device_count(struct df_device *dev, enum df_memory kind,
+                     int64_t bytes);
+
+#endif

@@ -16,7 +16,7 @@ SUFFIXES += .x .1
 .x.1:
 	$(AM_V_at)$(MKDIR_P) $(@D)
 	$(AM_V_GEN)if $(HELP2MAN) --version >/dev/null 2>&1; then \
-	  $(HELP2MAN) --no-info --include=$< --output=$@ ./$(*F)$(EXEEXT); \
+	  $(HELP2MAN) --info-page=dflash --include=$< --output=$@ ./$(*F)$(EXEEXT); \
 	elif test -f $(srcdir)/$@; then \
 	  cp $(srcdir)/$@ $@.t && mv $@.t $@; \
 	else echo "$@: needs help2man" >&2; exit 1; fi

@@ -32,8 +32,8 @@ struct df_batch_limits {
     size_t num_anchors;     /* blocks a sequence, at least 1 */
     size_t block_size;      /* b, 2..DF_MAX_BLOCK */
     int32_t mask_token_id;  /* of slots 1..b-1 */
-    bool whole_blocks_only; /* anchors p < sequence length - b only, the
-                               rule of speculators */
+    bool whole_blocks_only; /* of the candidates only p < sequence length - b,
+                               as speculators does */
 };
 
 /* One sample.  LOSS_MASK[t] is 1 where token t is supervised.  */
@@ -69,10 +69,11 @@ struct df_batch {
     /* Where it stands in the schedule; plan.h.  */
     uint64_t seq; /* number among all batches of the run */
     enum df_batch_kind kind;
-    int64_t step; /* optimizer step it belongs to, from 0; of an evaluation:
-                     steps done before it */
-    int64_t epoch;
-    bool last_of_step; /* or of the evaluation */
+    int64_t step;  /* optimizer step it belongs to, from 0; of an evaluation:
+                      steps done before it */
+    int64_t epoch; /* of an evaluation 0 */
+    size_t index;  /* number within its step, or evaluation, of COUNT */
+    size_t count;
 
     size_t T, B, N, R;
     size_t max_seqlen, max_blocks; /* of one sequence in it */
@@ -108,14 +109,17 @@ DF_EXPORT void df_batch_clear(struct df_batch *batch);
 DF_EXPORT DF_MUST_USE df_status df_batch_add(struct df_batch *batch,
                                              const struct df_sample *sample);
 
-/* Make the blocks of all sequences: min(num_anchors,
-   candidates) anchors, uniform without replacement, ascending, drawn by (SEED,
-   sample id, EPOCH).  */
+/* Make the blocks of all sequences: min(num_anchors, candidates) anchors,
+   uniform without replacement, ascending, drawn by (SEED, sample id, EPOCH).
+   Slot j of a block at p is supervised iff j > 0, p + j lies within the
+   sequence and is supervised there.  A block may run past the end; a
+   sequence without candidates has no block.  */
 DF_EXPORT DF_MUST_USE df_status df_batch_finish(struct df_batch *batch,
                                                 uint64_t seed, int64_t epoch);
 
 /* As df_batch_finish, with the anchors given: COUNTS[B] of them for each
-   sequence, as ascending places within it.  */
+   sequence, as ascending places within it, whatever its mask says.  DF_SHAPE
+   for places outside, out of order, or more than num_anchors.  */
 DF_EXPORT DF_MUST_USE df_status df_batch_finish_with(struct df_batch *batch,
                                                      const int32_t *anchors,
                                                      const size_t *counts);

@@ -11,6 +11,10 @@
 #include "dflash/device.h"
 #include "dflash/ops.h"
 
+enum {
+    DF_MAX_ARGS = 496 /* bytes of an operation's arguments */
+};
+
 /* Queue ARGS, which are copied: at most DF_MAX_ARGS bytes.  */
 #define X(op, flow)                                          \
     typedef df_status df_##op##_fn(struct df_stream *stream, \
@@ -25,6 +29,9 @@ struct df_device_vtable {
     df_status (*alloc)(struct df_device *dev, enum df_memory kind,
                        size_t bytes, void **out);
     void (*free)(struct df_device *dev, enum df_memory kind, void *ptr);
+    /* How often scratch grew since DEV was opened; NULL: it is counted by
+       df_device_count.  */
+    uint64_t (*scratch_growth)(const struct df_device *dev);
     df_status (*stream_new)(struct df_stream **out, struct df_device *dev,
                             const char *name);
     void (*stream_free)(struct df_stream *stream);

@@ -82,37 +82,59 @@ df_write_all(int fd, const void *data, size_t size, const char *name)
     return DF_OK;
 }
 
-static df_status
-write_and_sync(const char *path, const void *data, size_t size)
+df_status
+df_file_writer_open(struct df_file_writer *out, const char *path)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    df_status status;
+    *out = (struct df_file_writer){.path = strdup(path), .fd = -1};
+    if (!out->path || asprintf(&out->aside, "%s.tmp", path) < 0) {
+        free(out->path);
+        return DF_FAIL(DF_NO_MEMORY, "%s: no memory for its name", path);
+    }
+    out->fd = open(out->aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (out->fd >= 0)
+        return DF_OK;
+    df_status status =
+        DF_FAIL_ERRNO(DF_IO, "%s: %s", out->aside, strerror(errno));
+    free(out->aside);
+    free(out->path);
+    return status;
+}
 
-    if (fd < 0)
-        return DF_FAIL_ERRNO(DF_IO, "%s: %s", path, strerror(errno));
-    status = df_write_all(fd, data, size, path);
-    if (status == DF_OK && fsync(fd))
+df_status
+df_file_writer_put(struct df_file_writer *writer, const void *data,
+                   size_t size)
+{
+    return df_write_all(writer->fd, data, size, writer->path);
+}
+
+df_status
+df_file_writer_close(struct df_file_writer *writer, df_status status)
+{
+    const char *path = writer->path;
+
+    if (status == DF_OK && fsync(writer->fd))
         status = DF_FAIL_ERRNO(DF_IO, "%s: %s", path, strerror(errno));
-    if (close(fd) && status == DF_OK)
+    if (close(writer->fd) && status == DF_OK)
         status = DF_FAIL_ERRNO(DF_IO, "%s: %s", path, strerror(errno));
+    if (status == DF_OK && rename(writer->aside, path))
+        status = DF_FAIL_ERRNO(DF_IO, "%s: %s", path, strerror(errno));
+    if (status != DF_OK)
+        unlink(writer->aside);
+    free(writer->aside);
+    free(writer->path);
+    *writer = (struct df_file_writer){.fd = -1};
     return status;
 }
 
 df_status
 df_file_write(const char *path, const void *data, size_t size)
 {
-    char *aside;
+    struct df_file_writer writer;
     df_status status;
 
-    if (asprintf(&aside, "%s.tmp", path) < 0)
-        return DF_FAIL(DF_NO_MEMORY, "%s: no memory for its name", path);
-    status = write_and_sync(aside, data, size);
-    if (status == DF_OK && rename(aside, path))
-        status = DF_FAIL_ERRNO(DF_IO, "%s: %s", path, strerror(errno));
-    if (status != DF_OK)
-        unlink(aside);
-    free(aside);
-    return status;
+    DF_TRY(df_file_writer_open(&writer, path));
+    status = df_file_writer_put(&writer, data, size);
+    return df_file_writer_close(&writer, status);
 }
 
 char *

@@ -26,6 +26,23 @@ bool df_file_exists(const char *path);
 DF_MUST_USE df_status df_file_write(const char *path, const void *data,
                                     size_t size);
 
+/* The same in pieces: put what PATH shall hold, then close.  */
+struct df_file_writer {
+    char *path;  /* owned, as is the next */
+    char *aside; /* the file beside it */
+    int fd;
+};
+DF_MUST_USE df_status df_file_writer_open(struct df_file_writer *out,
+                                          const char *path);
+DF_MUST_USE df_status df_file_writer_put(struct df_file_writer *writer,
+                                         const void *data, size_t size);
+
+/* If STATUS, how far the caller came, is DF_OK: sync and rename.  Otherwise,
+   and if that fails, remove what was written, so that PATH is as it was.
+   Return STATUS or the new failure.  */
+DF_MUST_USE df_status df_file_writer_close(struct df_file_writer *writer,
+                                           df_status status);
+
 /* Write all SIZE bytes to FD, however few write(2) takes at a time.  NAME
    is for the message.  */
 DF_MUST_USE df_status df_write_all(int fd, const void *data, size_t size,

@@ -37,63 +37,6 @@ static struct {
     .done = PTHREAD_COND_INITIALIZER,
 };
 
-static _Atomic uint64_t scratch_allocations;
-static pthread_key_t scratch_key;
-static pthread_once_t scratch_once = PTHREAD_ONCE_INIT;
-
-struct scratch {
-    size_t bytes;
-    void *data;
-};
-
-static void
-free_scratch(void *arg)
-{
-    struct scratch *s = arg;
-
-    free(s->data);
-    free(s);
-}
-
-static void
-make_scratch_key(void)
-{
-    pthread_key_create(&scratch_key, free_scratch);
-}
-
-df_status
-df_scratch(size_t bytes, void **out)
-{
-    pthread_once(&scratch_once, make_scratch_key);
-    struct scratch *s = pthread_getspecific(scratch_key);
-
-    if (!s) {
-        s = calloc(1, sizeof *s);
-        if (!s || pthread_setspecific(scratch_key, s)) {
-            free(s);
-            return DF_FAIL(DF_NO_MEMORY, "scratch of %zu bytes", bytes);
-        }
-    }
-    if (s->bytes < bytes) {
-        free(s->data);
-        s->bytes = (bytes + 63) / 64 * 64;
-        s->data = aligned_alloc(64, s->bytes);
-        atomic_fetch_add(&scratch_allocations, 1);
-    }
-    if (!s->data && bytes > 0) {
-        s->bytes = 0;
-        return DF_FAIL(DF_NO_MEMORY, "scratch of %zu bytes", bytes);
-    }
-    *out = s->data;
-    return DF_OK;
-}
-
-uint64_t
-df_scratch_allocations(void)
-{
-    return atomic_load(&scratch_allocations);
-}
-
 static void
 work_on(struct job *job)
 {
@@ -130,8 +73,14 @@ help(void *unused)
     (void) unused;
     pthread_mutex_lock(&pool.lock);
     for (;;) {
-        while (!(job = find_job()) && !pool.stop)
+        while (!(job = find_job()) && !pool.stop) {
+            pthread_mutex_unlock(&pool.lock);
+            df_scratch_keep_up();
+            pthread_mutex_lock(&pool.lock);
+            if ((job = find_job()) || pool.stop)
+                break;
             pthread_cond_wait(&pool.work, &pool.lock);
+        }
         if (!job)
             break;
         job->helpers++;
@@ -181,6 +130,7 @@ df_pool_run(df_task_fn *fn, void *arg, size_t n)
 {
     struct job job = {.fn = fn, .arg = arg, .n = n};
 
+    df_scratch_keep_up();
     enter(&job);
     work_on(&job);
     leave(&job);

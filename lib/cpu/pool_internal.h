@@ -34,10 +34,22 @@ int df_pool_cores(void);
 /* BYTES of scratch, aligned to 64, that belong to the calling thread until
    its task returns.  A later call in the same task gets the same memory:
    ask once.  Kept from task to task: nothing is allocated once the largest
-   was asked for.  */
+   was asked for.  The thread that calls df_pool_run does tasks as well, so
+   it must not hold any of this: for what the tasks of an operation share,
+   see df_op_scratch.  */
 DF_MUST_USE df_status df_scratch(size_t bytes, void **out);
 
-/* How often scratch grew, since the process began.  */
+/* The same for an operation: other memory, which stays until cpu_OP returns
+   and may be handed to its tasks.  */
+DF_MUST_USE df_status df_op_scratch(size_t bytes, void **out);
+
+/* How often scratch grew, since the process began.  Once some thread has
+   got BYTES in a task, the other threads of the pool grow to as much when
+   they next look for work, and not in the middle of a later step.  */
 uint64_t df_scratch_allocations(void);
+
+/* Grow the calling thread's scratch to what another thread has needed.  For
+   pool.c; it can't fail, since who needs the memory asks again.  */
+void df_scratch_keep_up(void);
 
 #endif

@@ -10,3 +10,10 @@ installcheck-local:
 	  PKG_CONFIG_SYSROOT_DIR='$(DESTDIR)' CC='$(CC)' CFLAGS='$(CFLAGS)' \
 	  $(SHELL) $(srcdir)/tests/install/run.sh \
 	  $(srcdir)/tests/install/uses.c '$(DESTDIR)$(libdir)'
+
+## A tool that has nothing but options.
+check_PROGRAMS += tests/tool/option-demo
+tests_tool_option_demo_SOURCES = tests/tool/option-demo.c
+tests_tool_option_demo_CPPFLAGS = $(tool_cppflags)
+tests_tool_option_demo_LDADD = $(tool_ldadd)
+tool_tests += tests/tool/options.sh

@@ -6,3 +6,7 @@ unit_tests += tests/unit/base/cuda.t
 tests_unit_base_cuda_t_SOURCES = tests/unit/base/cuda.c
 tests_unit_base_cuda_t_CPPFLAGS = $(unit_cppflags)
 tests_unit_base_cuda_t_LDADD = $(unit_ldadd)
+unit_tests += tests/unit/base/value.t
+tests_unit_base_value_t_SOURCES = tests/unit/base/value.c
+tests_unit_base_value_t_CPPFLAGS = $(unit_cppflags)
+tests_unit_base_value_t_LDADD = $(unit_ldadd)

@@ -1,1 +1,10 @@
 ## One row a test.
+unit_tests += tests/unit/draft/batch.t
+tests_unit_draft_batch_t_SOURCES = tests/unit/draft/batch.c
+tests_unit_draft_batch_t_CPPFLAGS = $(unit_cppflags)
+tests_unit_draft_batch_t_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/draft/plan.t
+tests_unit_draft_plan_t_SOURCES = tests/unit/draft/plan.c
+tests_unit_draft_plan_t_CPPFLAGS = $(unit_cppflags)
+tests_unit_draft_plan_t_LDADD = $(unit_ldadd)

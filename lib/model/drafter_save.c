@@ -1,0 +1,160 @@
+/* Writing a drafter's config.json.
+
+   Readers differ in where they look, so some things are said twice: rope in
+   rope_parameters and in rope_theta with rope_scaling, the block size at top
+   level and in dflash_config.  */
+
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file_internal.h"
+#include "base/json_internal.h"
+#include "model/config_internal.h"
+
+/* The size of all windows there are, or 0.  */
+static df_status
+common_window(const struct df_decoder_config *d, int *out)
+{
+    *out = 0;
+    for (int i = 0; i < d->num_hidden_layers; i++) {
+        if (*out && d->window[i] && d->window[i] != *out)
+            return DF_FAIL(DF_INVALID,
+                           "drafter: windows of %d and of %d, but config.json"
+                           " has room for one",
+                           *out, d->window[i]);
+        if (d->window[i])
+            *out = d->window[i];
+    }
+    return DF_OK;
+}
+
+static json_t *
+layer_types(const struct df_decoder_config *d)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < d->num_hidden_layers; i++)
+        json_array_append_new(list,
+                              json_string(d->window[i] ? "sliding_attention"
+                                                       : "full_attention"));
+    return list;
+}
+
+static json_t *
+dflash_config(const struct df_drafter_config *c)
+{
+    json_t *ids = json_array();
+
+    for (int i = 0; i < c->n_target_layer_ids; i++)
+        json_array_append_new(ids, json_integer(c->target_layer_ids[i]));
+    return json_pack("{s:i, s:i, s:i, s:o}", "block_size", c->block_size,
+                     "mask_token_id", c->mask_token_id, "num_target_layers",
+                     c->num_target_layers, "target_layer_ids", ids);
+}
+
+/* The old spelling of rope beside the new one in O.  */
+static int
+mirror_rope(json_t *o, const struct df_rope *r)
+{
+    json_t *old = df_rope_to_json(r);
+
+    json_object_del(old, "rope_theta");
+    if (r->type == DF_ROPE_DEFAULT) {
+        json_decref(old);
+        old = json_null();
+    }
+    return json_object_set_new(o, "rope_theta", json_real(r->theta))
+           | json_object_set_new(o, "rope_scaling", old);
+}
+
+/* NULL when there is no memory.  */
+static json_t *
+to_json(const struct df_drafter_config *c, int window)
+{
+    const struct df_decoder_config *d = &c->d;
+    json_t *o =
+        json_pack("{s:[s], s:s, s:b, s:f, s:n, s:i, s:o, s:s, s:n, s:i, s:s}",
+                  "architectures", "DFlashDraftModel", "model_type", "qwen3",
+                  "attention_bias", false, "attention_dropout", 0.0,
+                  "bos_token_id", "block_size", c->block_size, "dflash_config",
+                  dflash_config(c), "dtype", "bfloat16", "eos_token_id",
+                  "head_dim", d->head_dim, "hidden_act", "silu");
+    json_t *sizes = json_pack(
+        "{s:i, s:f, s:i, s:o, s:i, s:i, s:i, s:i, s:i, s:i}", "hidden_size",
+        d->hidden_size, "initializer_range", 0.02, "intermediate_size",
+        d->intermediate_size, "layer_types", layer_types(d),
+        "max_position_embeddings", d->max_position_embeddings,
+        "max_window_layers", d->num_hidden_layers, "num_attention_heads",
+        d->num_attention_heads, "num_hidden_layers", d->num_hidden_layers,
+        "num_key_value_heads", d->num_key_value_heads, "num_target_layers",
+        c->num_target_layers);
+    json_t *rest = json_pack(
+        "{s:n, s:f, s:o, s:o, s:b, s:b, s:b, s:i}", "pad_token_id",
+        "rms_norm_eps", d->rms_norm_eps, "rope_parameters",
+        df_rope_to_json(&d->rope), "sliding_window",
+        window ? json_integer(window) : json_null(), "tie_word_embeddings",
+        false, "use_cache", true, "use_sliding_window", window > 0,
+        "vocab_size", d->vocab_size);
+    int failed = !o || json_object_update(o, sizes)
+                 || json_object_update(o, rest) || mirror_rope(o, &d->rope);
+
+    json_decref(sizes);
+    json_decref(rest);
+    if (!failed)
+        return o;
+    json_decref(o);
+    return NULL;
+}
+
+/* O as text, with the digits that numbers need to be read back exactly but
+   without 9.9999999999999995e-07 where 1e-06 will do.  To be freed.  */
+static char *
+dump(const json_t *o)
+{
+    size_t flags = JSON_INDENT(2) | JSON_SORT_KEYS;
+    char *text = json_dumps(o, flags | JSON_REAL_PRECISION(15));
+    json_t *back = text ? json_loads(text, 0, NULL) : NULL;
+    bool exact = back && json_equal(o, back);
+
+    json_decref(back);
+    if (exact)
+        return text;
+    free(text);
+    return json_dumps(o, flags | JSON_REAL_PRECISION(17));
+}
+
+static df_status
+write_text(const char *path, const char *text)
+{
+    struct stat st;
+    bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    char *file = folder ? df_path_join(path, "config.json") : strdup(path);
+    df_status status;
+
+    if (!file)
+        return DF_FAIL(DF_NO_MEMORY, "%s: no memory for its name", path);
+    status = df_file_write(file, text, strlen(text));
+    free(file);
+    return status;
+}
+
+df_status
+df_drafter_config_save(const struct df_drafter_config *c, const char *path)
+{
+    json_t *json;
+    char *text;
+    int window;
+    df_status status;
+
+    DF_TRY(common_window(&c->d, &window));
+    json = to_json(c, window);
+    text = json ? dump(json) : NULL;
+    status = text ? write_text(path, text)
+                  : DF_FAIL(DF_NO_MEMORY, "%s: no memory to write it", path);
+    free(text);
+    json_decref(json);
+    return status;
+}

@@ -1,0 +1,75 @@
+#include <config.h>
+
+#include <stdlib.h>
+
+#include "base/arena_internal.h"
+#include "dflash/target.h"
+#include "dflash/weights.h"
+#include "model/upload_internal.h"
+
+/* The names of embedding and head among all weights of CONFIG.  */
+static df_status
+find_names(const struct df_model_config *config, const struct df_tensors *ts,
+           const struct df_tensor **embed, const struct df_tensor **head)
+{
+    struct df_weight_spec *specs;
+    size_t n;
+    df_status status;
+
+    *embed = *head = NULL;
+    DF_TRY(df_model_weights(&specs, &n, config));
+    status = DF_OK;
+    for (size_t i = 0; i < n && status == DF_OK; i++)
+        if (specs[i].weight == DF_WEIGHT_EMBEDDING)
+            status = df_tensors_get(ts, specs[i].name, embed);
+        else if (specs[i].weight == DF_WEIGHT_HEAD)
+            status = df_tensors_get(ts, specs[i].name, head);
+    free(specs);
+    return status;
+}
+
+static void
+layout(struct df_arena *a, void *owner)
+{
+    struct df_embeddings *e = owner;
+    size_t size = df_dtype_size(df_device_act(a->dev));
+
+    e->embed = df_arena_take(a, e->V * e->H, size);
+    e->head = e->tied ? e->embed : df_arena_take(a, e->V * e->H, size);
+}
+
+df_status
+df_embeddings_load(struct df_embeddings *out, const struct df_tensors *ts,
+                   const struct df_model_config *config, struct df_device *dev)
+{
+    const struct df_tensor *embed, *head;
+    struct df_arena arena;
+    struct df_uploader up = {0};
+    df_status status;
+
+    *out = (struct df_embeddings){.dev = dev,
+                                  .V = (size_t) config->d.vocab_size,
+                                  .H = (size_t) config->d.hidden_size};
+    DF_TRY(df_model_check_tensors(config, ts));
+    DF_TRY(find_names(config, ts, &embed, &head));
+    out->tied = head == NULL;
+    DF_TRY(df_arena_make(&arena, dev, DF_MEM_DEVICE, layout, out));
+    out->memory = arena.base;
+    status = df_uploader_begin(&up, dev, out->V * out->H);
+    if (status == DF_OK)
+        status = df_upload_tensor(&up, out->embed, embed);
+    if (status == DF_OK && head)
+        status = df_upload_tensor(&up, out->head, head);
+    df_uploader_end(&up);
+    if (status != DF_OK)
+        df_embeddings_free(out);
+    return status;
+}
+
+void
+df_embeddings_free(struct df_embeddings *e)
+{
+    if (e->memory)
+        df_device_free(e->dev, DF_MEM_DEVICE, e->memory);
+    *e = (struct df_embeddings){0};
+}

@@ -1,0 +1,239 @@
+#include <config.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "model/rope_upload_internal.h"
+#include "model/target_internal.h"
+
+static void
+layout(struct df_arena *a, void *owner)
+{
+    struct df_target *t = owner;
+    size_t s = df_dtype_size(df_device_act(a->dev));
+    size_t T = t->limits.max_tokens, H = (size_t) t->c.hidden_size;
+    size_t I = (size_t) t->c.intermediate_size, D = (size_t) t->c.head_dim;
+    size_t q = (size_t) t->c.num_attention_heads * D;
+    size_t kv = (size_t) t->c.num_key_value_heads * D;
+
+    t->cos = df_arena_take(a, t->limits.max_seqlen * D / 2, sizeof *t->cos);
+    t->sin = df_arena_take(a, t->limits.max_seqlen * D / 2, sizeof *t->sin);
+    t->x = df_arena_take(a, T * H, s);
+    t->xn = df_arena_take(a, T * H, s);
+    t->qkv = df_arena_take(a, T * (q + 2 * kv), s);
+    t->att = df_arena_take(a, T * q, s);
+    t->gu = df_arena_take(a, T * 2 * I, s);
+    t->h = df_arena_take(a, T * I, s);
+}
+
+static df_status
+set_up(struct df_target *t, const struct df_model_config *config,
+       const struct df_tensors *ts)
+{
+    t->layers = calloc(t->n_layers, sizeof *t->layers);
+    if (!t->layers)
+        return DF_FAIL(DF_NO_MEMORY, "%zu layers", t->n_layers);
+    DF_TRY(df_target_load(t, config, ts));
+    DF_TRY(df_arena_make(&t->buffers, t->dev, DF_MEM_DEVICE, layout, t));
+    return df_rope_upload(t->dev, &t->c.rope, t->c.head_dim,
+                          t->limits.max_seqlen, t->cos, t->sin);
+}
+
+df_status
+df_target_new(struct df_target **out, const struct df_model_config *config,
+              const struct df_tensors *tensors,
+              const struct df_embeddings *embeddings,
+              const struct df_batch_limits *limits, int last_layer)
+{
+    struct df_target *t = calloc(1, sizeof *t);
+    df_status status;
+
+    *out = NULL;
+    if (!t)
+        return DF_FAIL(DF_NO_MEMORY, "target");
+    t->c = config->d;
+    t->n_layers = (size_t) last_layer + 1;
+    t->dev = embeddings->dev;
+    t->embeddings = embeddings;
+    t->limits = *limits;
+    status = set_up(t, config, tensors);
+    if (status != DF_OK)
+        df_target_free(t);
+    else
+        *out = t;
+    return status;
+}
+
+void
+df_target_free(struct df_target *t)
+{
+    if (!t)
+        return;
+    df_arena_free(&t->buffers);
+    df_arena_free(&t->weights);
+    free(t->layers);
+    free(t);
+}
+
+/* The rotated part of qkv that begins at column COLUMN: N heads.  */
+static df_status
+norm_and_rotate(struct df_target *t, struct df_stream *stream, size_t T,
+                const int32_t *pos, size_t column, size_t N, const void *w)
+{
+    size_t D = (size_t) t->c.head_dim;
+    size_t ld = ((size_t) t->c.num_attention_heads
+                 + 2 * (size_t) t->c.num_key_value_heads)
+                * D;
+    char *at = (char *) t->qkv + column * df_dtype_size(df_device_act(t->dev));
+
+    return df_head_norm_rope(stream, &(struct df_head_norm_rope_args){
+                                         .y = at,
+                                         .x = at,
+                                         .w = w,
+                                         .cos = t->cos,
+                                         .sin = t->sin,
+                                         .pos = pos,
+                                         .T = T,
+                                         .N = N,
+                                         .D = D,
+                                         .P = t->limits.max_seqlen,
+                                         .ldy = ld,
+                                         .ldx = ld,
+                                         .eps = (float) t->c.rms_norm_eps});
+}
+
+static df_status
+norm(struct df_target *t, struct df_stream *stream, size_t T, const void *w)
+{
+    return df_rmsnorm(
+        stream, &(struct df_rmsnorm_args){.y = t->xn,
+                                          .x = t->x,
+                                          .w = w,
+                                          .T = T,
+                                          .C = (size_t) t->c.hidden_size,
+                                          .eps = (float) t->c.rms_norm_eps});
+}
+
+/* x += attention(norm(x)) * Wo  */
+static df_status
+attend(struct df_target *t, struct df_stream *stream, size_t layer,
+       const struct df_batch *batch, const struct df_batch_arrays *arrays)
+{
+    const struct target_layer *l = &t->layers[layer];
+    size_t T = batch->T, H = (size_t) t->c.hidden_size;
+    size_t A = (size_t) t->c.num_attention_heads;
+    size_t G = (size_t) t->c.num_key_value_heads, D = (size_t) t->c.head_dim;
+    size_t ld = (A + 2 * G) * D, s = df_dtype_size(df_device_act(t->dev));
+    char *qkv = t->qkv;
+
+    DF_TRY(norm(t, stream, T, l->input_norm));
+    DF_TRY(df_linear(stream, &(struct df_linear_args){.y = qkv,
+                                                      .x = t->xn,
+                                                      .w = l->qkv,
+                                                      .bias = l->qkv_bias,
+                                                      .T = T,
+                                                      .N = ld,
+                                                      .K = H}));
+    DF_TRY(norm_and_rotate(t, stream, T, arrays->pos, 0, A, l->q_norm));
+    DF_TRY(norm_and_rotate(t, stream, T, arrays->pos, A * D, G, l->k_norm));
+    DF_TRY(df_attention(
+        stream, &(struct df_attention_args){.out = t->att,
+                                            .q = qkv,
+                                            .k = qkv + A * D * s,
+                                            .v = qkv + (A + G) * D * s,
+                                            .cu_seqlens = arrays->cu_seqlens,
+                                            .T = T,
+                                            .B = batch->B,
+                                            .A = A,
+                                            .G = G,
+                                            .D = D,
+                                            .ldq = ld,
+                                            .ldk = ld,
+                                            .ldv = ld,
+                                            .max_seqlen = batch->max_seqlen,
+                                            .window = t->c.window[layer],
+                                            .scale = 1 / sqrtf((float) D)}));
+    return df_linear(stream, &(struct df_linear_args){.y = t->x,
+                                                      .x = t->att,
+                                                      .w = l->o,
+                                                      .bias = l->o_bias,
+                                                      .T = T,
+                                                      .N = H,
+                                                      .K = A * D,
+                                                      .accumulate = true});
+}
+
+/* x += down(silu(gate) * up), gate and up of norm(x)  */
+static df_status
+transform(struct df_target *t, struct df_stream *stream,
+          const struct target_layer *l, size_t T)
+{
+    size_t H = (size_t) t->c.hidden_size, I = (size_t) t->c.intermediate_size;
+
+    DF_TRY(norm(t, stream, T, l->mlp_norm));
+    DF_TRY(df_linear(stream, &(struct df_linear_args){.y = t->gu,
+                                                      .x = t->xn,
+                                                      .w = l->gate_up,
+                                                      .T = T,
+                                                      .N = 2 * I,
+                                                      .K = H}));
+    DF_TRY(df_swiglu(stream, &(struct df_swiglu_args){
+                                 .h = t->h, .gu = t->gu, .T = T, .I = I}));
+    return df_linear(stream, &(struct df_linear_args){.y = t->x,
+                                                      .x = t->h,
+                                                      .w = l->down,
+                                                      .T = T,
+                                                      .N = H,
+                                                      .K = I,
+                                                      .accumulate = true});
+}
+
+df_status
+df_target_forward(struct df_target *t, struct df_stream *stream,
+                  const struct df_batch *batch,
+                  const struct df_batch_arrays *arrays, df_layer_hook *hook,
+                  void *arg)
+{
+    DF_TRY(
+        df_embed(stream, &(struct df_embed_args){.x = t->x,
+                                                 .table = t->embeddings->embed,
+                                                 .ids = arrays->ids,
+                                                 .T = batch->T,
+                                                 .H = t->embeddings->H,
+                                                 .V = t->embeddings->V}));
+    for (size_t i = 0; i < t->n_layers; i++) {
+        DF_TRY(attend(t, stream, i, batch, arrays));
+        DF_TRY(transform(t, stream, &t->layers[i], batch->T));
+        if (hook)
+            DF_TRY(hook(arg, (int) i, t->x, stream));
+    }
+    return DF_OK;
+}
+
+df_status
+df_target_logits(struct df_target *t, struct df_stream *stream,
+                 const int32_t *rows, size_t R, void *norm_out, void *logits)
+{
+    size_t H = t->embeddings->H;
+
+    DF_TRY(df_gather_rows(
+        stream, &(struct df_gather_rows_args){.y = norm_out,
+                                              .x = t->x,
+                                              .index = rows,
+                                              .R = R,
+                                              .C = H,
+                                              .T = t->limits.max_tokens}));
+    DF_TRY(df_rmsnorm(
+        stream, &(struct df_rmsnorm_args){.y = norm_out,
+                                          .x = norm_out,
+                                          .w = t->norm,
+                                          .T = R,
+                                          .C = H,
+                                          .eps = (float) t->c.rms_norm_eps}));
+    return df_linear(stream, &(struct df_linear_args){.y = logits,
+                                                      .x = norm_out,
+                                                      .w = t->embeddings->head,
+                                                      .T = R,
+                                                      .N = t->embeddings->V,
+                                                      .K = H});
+}

@@ -1,0 +1,47 @@
+/* target_internal.h - a target's weights and buffers.  */
+
+#ifndef DF_TARGET_INTERNAL_H
+#define DF_TARGET_INTERNAL_H
+
+#include "base/arena_internal.h"
+#include "dflash/target.h"
+
+/* q, k and v lie behind each other and so form one product; so do gate and
+   up.  All are act.  */
+struct target_layer {
+    void *input_norm;      /* [H] */
+    void *qkv, *qkv_bias;  /* [(A+2G)D,H], [(A+2G)D] or NULL */
+    void *q_norm, *k_norm; /* [D], or NULL without qk_norm */
+    void *o, *o_bias;      /* [H,A*D], [H] or NULL */
+    void *mlp_norm;        /* [H] */
+    void *gate_up;         /* [2I,H] */
+    void *down;            /* [H,I] */
+};
+
+struct df_target {
+    struct df_decoder_config c;
+    size_t n_layers; /* that are loaded */
+    struct df_device *dev;
+    const struct df_embeddings *embeddings;
+    struct df_batch_limits limits;
+
+    struct df_arena weights;
+    struct target_layer *layers; /* [n_layers] */
+    void *norm;                  /* [H] */
+
+    struct df_arena buffers;
+    float *cos, *sin; /* [max_seqlen,D/2] */
+    void *x;          /* [T,H] the residual stream */
+    void *xn;         /* [T,H] what a norm made of it */
+    void *qkv;        /* [T,(A+2G)D] */
+    void *att;        /* [T,A*D] */
+    void *gu;         /* [T,2I] */
+    void *h;          /* [T,I] */
+};
+
+/* Load all weights of T's layers from TS.  */
+DF_MUST_USE df_status df_target_load(struct df_target *t,
+                                     const struct df_model_config *config,
+                                     const struct df_tensors *ts);
+
+#endif

@@ -1,0 +1,19 @@
+## Tests of what the tools share.  One row a test.
+common_ldadd = tests/tap/libtap.la src/common/libcommon.la lib/libcore.la
+common_cppflags = $(tool_cppflags) -I$(top_srcdir)/tests
+unit_tests += tests/unit/common/format.t
+tests_unit_common_format_t_SOURCES = tests/unit/common/format.c
+tests_unit_common_format_t_CPPFLAGS = $(common_cppflags)
+tests_unit_common_format_t_LDADD = $(common_ldadd)
+unit_tests += tests/unit/common/message.t
+tests_unit_common_message_t_SOURCES = tests/unit/common/message.c
+tests_unit_common_message_t_CPPFLAGS = $(common_cppflags)
+tests_unit_common_message_t_LDADD = $(common_ldadd)
+unit_tests += tests/unit/common/progress.t
+tests_unit_common_progress_t_SOURCES = tests/unit/common/progress.c
+tests_unit_common_progress_t_CPPFLAGS = $(common_cppflags)
+tests_unit_common_progress_t_LDADD = $(common_ldadd)
+unit_tests += tests/unit/common/signals.t
+tests_unit_common_signals_t_SOURCES = tests/unit/common/signals.c
+tests_unit_common_signals_t_CPPFLAGS = $(common_cppflags)
+tests_unit_common_signals_t_LDADD = $(common_ldadd)

@@ -10,16 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Compile a function for several instruction sets; the right one is chosen
-   when the program starts.  That happens before the sanitizers are set up,
-   so their builds do without.  */
-#if defined HAVE_TARGET_CLONES && !defined __SANITIZE_ADDRESS__ \
-    && !defined __SANITIZE_THREAD__
-#    define DF_CLONES \
-        __attribute__((target_clones("default", "avx2", "avx512f")))
-#else
-#    define DF_CLONES
-#endif
+#include "cpu/clones_internal.h"
 
 static inline float
 df_bits_to_f32(uint32_t bits)

@@ -2,10 +2,7 @@
    exponential that vectorises, and products of sub-matrices.
 
    A loop marked DF_SIMD is vectorised by every compiler that knows OpenMP's
-   simd pragma, sums and maxima too; a function marked DF_CLONES is compiled
-   for several widths of vectors and the loader takes the widest that the
-   processor has.  So the last bits of a sum depend on the processor, as
-   they do in OpenBLAS, but on nothing else.  */
+   simd pragma, sums and maxima too.  */
 
 #ifndef DF_SIMD_INTERNAL_H
 #define DF_SIMD_INTERNAL_H
@@ -15,27 +12,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "cpu/clones_internal.h"
+
 #define DF_PRAGMA(x)   _Pragma(#x)
 #define DF_SIMD        DF_PRAGMA(omp simd)
 #define DF_SIMD_SUM(s) DF_PRAGMA(omp simd reduction(+ : s))
 #define DF_SIMD_MAX(m) DF_PRAGMA(omp simd reduction(max : m))
-
-#ifdef __has_feature
-#    if __has_feature(thread_sanitizer)
-#        define DF_NO_CLONES 1
-#    endif
-#elif defined __SANITIZE_THREAD__
-#    define DF_NO_CLONES 1
-#endif
-
-/* The thread sanitizer isn't up yet when the loader chooses a clone.  */
-#if defined __x86_64__ && defined __gnu_linux__ && !defined DF_NO_CLONES
-#    define DF_CLONES   \
-        __attribute__(( \
-            target_clones("arch=skylake-avx512", "arch=haswell", "default")))
-#else
-#    define DF_CLONES
-#endif
 
 /* e^x for x <= 88: within 1e-7 of it, relatively; 0 where it is less than
    2^-126, more or less; NaN for NaN.  e^88 for more than that.

@@ -1,4 +1,4 @@
-nobase_include_HEADERS += include/dflash/pipe.h include/dflash/train.h
+dflashinclude_HEADERS += include/dflash/pipe.h include/dflash/train.h
 lib_libcore_la_SOURCES += lib/pipe/channel.c lib/pipe/fault.c \
   lib/pipe/fault_internal.h lib/pipe/forward.c lib/pipe/lane.c \
   lib/pipe/live.c lib/pipe/log.c lib/pipe/pipe.c lib/pipe/pipe_internal.h \

@@ -1,4 +1,4 @@
-nobase_include_HEADERS += include/dflash/tokenizer.h
+dflashinclude_HEADERS += include/dflash/tokenizer.h
 lib_libcore_la_SOURCES += lib/text/added.c lib/text/added_load.c \
   lib/text/bpe.c lib/text/bpe_load.c lib/text/bytes.c \
   lib/text/bytes_internal.h lib/text/decode.c lib/text/decode_load.c \
@@ -8,7 +8,7 @@ lib_libcore_la_SOURCES += lib/text/added.c lib/text/added_load.c \
   lib/text/steps.c lib/text/steps_internal.h lib/text/steps_load.c \
   lib/text/tokenizer.c lib/text/tokenizer_config.c \
   lib/text/tokenizer_internal.h lib/text/vocab.c lib/text/vocab_internal.h
-nobase_include_HEADERS += include/dflash/template.h
+dflashinclude_HEADERS += include/dflash/template.h
 lib_libcore_la_SOURCES += lib/text/template.c lib/text/template_internal.h \
   lib/text/template_ast_internal.h lib/text/template_value_internal.h \
   lib/text/template_lex.c lib/text/template_lex_internal.h \

@@ -134,15 +134,15 @@ df_reader_record(struct df_reader *r, size_t index)
     return DF_OK;
 }
 
-/* Make room for N tokens.  */
+/* Make room for N tokens, and never none.  */
 static df_status
 reserve(struct df_reader *r, size_t n)
 {
-    if (n <= r->room)
+    if (n < r->room)
         return DF_OK;
     free(r->given);
     free(r->mask);
-    r->room = n + n / 2;
+    r->room = n + n / 2 + 1;
     r->given = malloc(r->room * sizeof *r->given);
     r->mask = malloc(r->room);
     if (r->given && r->mask)

@@ -1,6 +1,7 @@
 #include <config.h>
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json_internal.h"
@@ -80,7 +81,7 @@ static df_status
 join_parts(json_t **out, const json_t *parts, size_t turn, const char *where)
 {
     size_t n = json_array_size(parts), len = 0;
-    const json_t *text;
+    const json_t *text = NULL;
 
     for (size_t i = 0; i < n; i++) {
         DF_TRY(part_text(&text, json_array_get(parts, i), turn, i, where));

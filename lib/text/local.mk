@@ -3,3 +3,13 @@ lib_libcore_la_SOURCES += lib/text/dataset.c lib/text/dataset_internal.h \
   lib/text/index.c lib/text/jsonl.c lib/text/jsonl_internal.h \
   lib/text/lossmask.c lib/text/lossmask_internal.h lib/text/reader.c \
   lib/text/record_ids.c lib/text/records.c lib/text/records_internal.h
+nobase_include_HEADERS += include/dflash/tokenizer.h
+lib_libcore_la_SOURCES += lib/text/added.c lib/text/added_load.c \
+  lib/text/bpe.c lib/text/bpe_load.c lib/text/bytes.c \
+  lib/text/bytes_internal.h lib/text/decode.c lib/text/decode_load.c \
+  lib/text/draft.c lib/text/ids.c lib/text/load.c lib/text/load_internal.h \
+  lib/text/pattern.c lib/text/pattern_newer.c lib/text/post.c \
+  lib/text/regex.c lib/text/regex_internal.h lib/text/rewrite.c \
+  lib/text/steps.c lib/text/steps_internal.h lib/text/steps_load.c \
+  lib/text/tokenizer.c lib/text/tokenizer_config.c \
+  lib/text/tokenizer_internal.h lib/text/vocab.c lib/text/vocab_internal.h

@@ -8,3 +8,13 @@ unit_tests += tests/unit/text/records.t
 tests_unit_text_records_t_SOURCES = tests/unit/text/records.c
 tests_unit_text_records_t_CPPFLAGS = $(unit_cppflags)
 tests_unit_text_records_t_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/text/lossmask.t
+tests_unit_text_lossmask_t_SOURCES = tests/unit/text/lossmask.c
+tests_unit_text_lossmask_t_CPPFLAGS = $(unit_cppflags)
+tests_unit_text_lossmask_t_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/text/dataset.t
+tests_unit_text_dataset_t_SOURCES = tests/unit/text/dataset.c
+tests_unit_text_dataset_t_CPPFLAGS = $(unit_cppflags)
+tests_unit_text_dataset_t_LDADD = $(unit_ldadd)

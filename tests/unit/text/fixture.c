@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "tap/tap.h"
-#include "text/fixture.h"
+#include "unit/text/fixture.h"
 
 static char dir[] = "/tmp/dflash.XXXXXX";
 static char *paths[64];
@@ -73,15 +73,15 @@ put_byte(FILE *f, int byte)
     fprintf(f, "\"\\u%04x\": %d, ", (unsigned) code, byte);
 }
 
-struct df_tokenizer *
-fixture_tokenizer(void)
+static void
+open_tokenizer(void)
 {
     char *text;
     size_t len;
     FILE *f = open_memstream(&text, &len);
 
     fputs("{\"version\": \"1.0\", \"truncation\": null, \"padding\": null,"
-          " \"added_tokens\": [{\"id\": 256, \"content\": \"<end>\","
+          " \"added_tokens\": [{\"id\": 257, \"content\": \"<end>\","
           " \"single_word\": false, \"lstrip\": false, \"rstrip\": false,"
           " \"normalized\": false, \"special\": true}], \"normalizer\": null,"
           " \"pre_tokenizer\": {\"type\": \"ByteLevel\", \"add_prefix_space\":"
@@ -95,7 +95,7 @@ fixture_tokenizer(void)
           f);
     for (int byte = 0; byte < 256; byte++)
         put_byte(f, byte);
-    fputs("\"\\u0120y\": 257}, \"merges\": [[\"\\u0120\", \"y\"]]}}", f);
+    fputs("\"\\u0120y\": 256}, \"merges\": [[\"\\u0120\", \"y\"]]}}", f);
     fclose(f);
     fixture_file("tokenizer.json", text, len);
     free(text);
@@ -103,5 +103,57 @@ fixture_tokenizer(void)
         diag("%s", df_error_last()->message);
         exit(99);
     }
-    return tok;
+}
+
+const char *
+fixture_json(const char *name, const char *text)
+{
+    char *copy = strdup(text);
+    size_t len = strlen(copy);
+
+    for (size_t i = 0; i < len; i++)
+        if (copy[i] == '\'')
+            copy[i] = '"';
+    const char *path = fixture_file(name, copy, len);
+    free(copy);
+    return path;
+}
+
+struct df_data_options
+fixture_options(void)
+{
+    static const struct df_batch_limits limits = {
+        .max_tokens = 100,
+        .max_seqs = 1,
+        .max_seqlen = 100,
+        .num_anchors = 1,
+        .block_size = 4,
+    };
+
+    if (!tok)
+        open_tokenizer();
+    return (struct df_data_options){
+        .tokenizer = tok,
+        .chat_template =
+            "{% for m in messages %}"
+            "{{ m['role'][0] + ':' + m['content'] + '<end>' }}"
+            "{% endfor %}{% if add_generation_prompt %}a:{% endif %}",
+        .vocab_size = N_IDS,
+        .max_length = 100,
+        .limits = &limits,
+        .threads = 3,
+        .cache_bytes = 1 << 20,
+    };
+}
+
+struct df_dataset *
+fixture_open(const char *const *files, size_t n,
+             const struct df_data_options *options)
+{
+    struct df_dataset *ds;
+
+    if (df_dataset_open(&ds, files, n, options) == DF_OK)
+        return ds;
+    diag("%s", df_error_last()->message);
+    exit(99);
 }

@@ -15,6 +15,18 @@ tests_unit_text_lossmask_t_CPPFLAGS = $(unit_cppflags)
 tests_unit_text_lossmask_t_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/text/dataset.t
-tests_unit_text_dataset_t_SOURCES = tests/unit/text/dataset.c
+tests_unit_text_dataset_t_SOURCES = tests/unit/text/dataset.c \
+  tests/unit/text/fixture.c tests/unit/text/fixture.h
 tests_unit_text_dataset_t_CPPFLAGS = $(unit_cppflags)
 tests_unit_text_dataset_t_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/text/reading.t
+tests_unit_text_reading_t_SOURCES = tests/unit/text/reading.c \
+  tests/unit/text/fixture.c tests/unit/text/fixture.h
+tests_unit_text_reading_t_CPPFLAGS = $(unit_cppflags)
+tests_unit_text_reading_t_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/text/demo.t
+tests_unit_text_demo_t_SOURCES = tests/unit/text/demo.c
+tests_unit_text_demo_t_CPPFLAGS = $(unit_cppflags)
+tests_unit_text_demo_t_LDADD = $(unit_ldadd)

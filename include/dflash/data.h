@@ -82,8 +82,8 @@ struct df_data_progress {
 };
 
 struct df_data_options {
-    /* Borrowed, must outlive the data set.  NULL: only input_ids are
-       taken.  */
+    /* Borrowed, must outlive the data set; all else is copied.  NULL: only
+       input_ids are taken.  */
     const struct df_tokenizer *tokenizer;
     const char *chat_template;      /* source, or NULL: the tokenizer's */
     const char *chat_template_name; /* for messages, or NULL */

@@ -274,6 +274,10 @@ df_dataset_open(struct df_dataset **out, const char *const *files, size_t n,
     if (!ds)
         return DF_FAIL(DF_NO_MEMORY, "a data set");
     ds->o = *options;
+    if (options->limits) {
+        ds->limits = *options->limits;
+        ds->o.limits = &ds->limits;
+    }
     status = open_all(ds, files, n);
     /* These were needed to open; they may not outlive this call.  */
     ds->o.chat_template = ds->o.chat_template_name = NULL;

@@ -48,7 +48,8 @@ struct df_chunk {
 };
 
 struct df_dataset {
-    struct df_data_options o;
+    struct df_data_options o; /* o.limits is LIMITS, or NULL */
+    struct df_batch_limits limits;
     struct df_template *tmpl; /* or NULL */
     char *source;             /* of TMPL */
     json_t *vars;             /* an object */

@@ -156,8 +156,14 @@ static df_status
 encode(struct df_reader *r, const char *text, size_t len, int flags,
        const struct df_span *spans, size_t n)
 {
+    df_error why;
+
     df_ids_clear(&r->ids);
-    DF_TRY(df_tokenizer_encode(r->ds->o.tokenizer, text, len, flags, &r->ids));
+    if (df_tokenizer_encode(r->ds->o.tokenizer, text, len, flags, &r->ids)
+        != DF_OK) {
+        why = *df_error_last();
+        return DF_FAIL(why.status, "%s: %.400s", r->where, why.message);
+    }
     DF_TRY(reserve(r, r->ids.n));
     for (size_t i = 0; i < r->ids.n; i++)
         if (r->ids.data[i] >= r->ds->o.vocab_size)

@@ -4,7 +4,9 @@
    first row that fits decides:
 
        input_ids, loss_mask   token ids as they are, and 0 or 1 for each
-       messages               turns with role and content
+       messages               turns with role and content: a string, or a
+                              list of text parts, which are joined; beside
+                              tool_calls also null, which stands for ""
        conversations          turns with from and value, or role and content
        prompt, completion     two strings: a conversation of two turns, or
                               one text without a chat template

@@ -103,8 +103,8 @@ join_parts(json_t **out, const json_t *parts, size_t turn, const char *where)
                           turn, len);
 }
 
-/* The content of MESSAGE as a new value: a string, or null if it calls
-   tools.  */
+/* The content of MESSAGE as a new string.  A call of tools may have none:
+   that is "" to the template, as not all of them are ready for null.  */
 static df_status
 content_of(json_t **out, const json_t *message, const char *key, size_t turn,
            const char *where)
@@ -117,13 +117,14 @@ content_of(json_t **out, const json_t *message, const char *key, size_t turn,
         *out = json_incref(content);
         return DF_OK;
     }
-    if (content || !present(message, "tool_calls"))
+    if (content || json_array_size(present(message, "tool_calls")) == 0)
         return DF_FAIL(DF_FORMAT,
                        "%s: message %zu: %s is %s, not a string or a list of "
                        "parts",
                        where, turn, key, df_json_type_name(content));
-    *out = json_null();
-    return DF_OK;
+    *out = json_string("");
+    return *out ? DF_OK
+                : DF_FAIL(DF_NO_MEMORY, "%s: message %zu", where, turn);
 }
 
 /* MESSAGE with the role and content that templates know, as a new value.  */

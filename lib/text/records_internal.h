@@ -25,8 +25,8 @@ struct df_record {
     const json_t *ids, *mask;
 
     /* DF_SHAPE_CHAT and DF_SHAPE_PROMPT: objects with role (system,
-       developer, user, assistant or tool) and content (a string, or null
-       beside tool_calls); other keys are as they were.  Owned.  */
+       developer, user, assistant or tool) and content (a string); other
+       keys are as they were.  Owned.  */
     json_t *messages;
     json_t *tools; /* owned, or NULL */
 

@@ -350,19 +350,21 @@ test_refusals(void)
 {
     static const uint32_t fine[2] = {3, 4}, empty[2] = {3, 0};
     static const uint32_t large[2] = {3, 11};
+    /* clang-format off */
     static const struct {
         const char *what;
         const uint32_t *len;
         size_t n;
         struct df_plan_options o; /* token_budget is 10 */
     } cases[] = {
-        {"no sample",                  fine,  0, {.epochs = 1}                 },
-        {"an empty sample",            empty, 2, {.epochs = 1}                 },
-        {"a sample beyond the budget", large, 2, {.epochs = 1}                 },
-        {"neither epochs nor steps",   fine,  2, {.epochs = 0}                 },
-        {"negative epochs",            fine,  2, {.epochs = -1}                },
-        {"resuming beyond the end",    fine,  2, {.epochs = 2, .first_step = 3}},
+        {"no sample", fine, 0, {.epochs = 1}},
+        {"an empty sample", empty, 2, {.epochs = 1}},
+        {"a sample beyond the budget", large, 2, {.epochs = 1}},
+        {"neither epochs nor steps", fine, 2, {.epochs = 0}},
+        {"negative epochs", fine, 2, {.epochs = -1}},
+        {"resuming beyond the end", fine, 2, {.epochs = 2, .first_step = 3}},
     };
+    /* clang-format on */
     struct df_plan *p;
 
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {

@@ -34,6 +34,7 @@ show(char *out, const struct df_sample *s)
 static void
 test_samples(void)
 {
+    /* clang-format off */
     static const struct {
         const char *what, *text;
         size_t max_length;
@@ -42,32 +43,34 @@ test_samples(void)
     } cases[] = {
         {"messages",
          "{'messages': [{'role': 'user', 'content': 'u y'}, {'role':"
-         " 'assistant', 'content': ' yx'}]}",                                                    100, false, false, "u:u_y$a:^_y^x^$|"     },
+         " 'assistant', 'content': ' yx'}]}", 100, false, false,
+         "u:u_y$a:^_y^x^$|"},
         {"two turns",
          "{'conversations': [{'from': 'human', 'value': 'u'}, {'from': 'gpt',"
          " 'value': 'x'}, {'from': 'human', 'value': 'v'}, {'from': 'gpt',"
-         " 'value': 'y'}]}",                                                                     100, false, false, "u:u$a:^x^$u:v$a:^y^$|"},
+         " 'value': 'y'}]}", 100, false, false, "u:u$a:^x^$u:v$a:^y^$|"},
         {"the last turn",
          "{'conversations': [{'from': 'human', 'value': 'u'}, {'from': 'gpt',"
          " 'value': 'x'}, {'from': 'human', 'value': 'v'}, {'from': 'gpt',"
-         " 'value': 'y'}]}",                                                                     100, false, true,  "u:u$a:x$u:v$a:^y^$|"  },
-        {"prompt and completion",         "{'prompt': 'p', 'completion': 'cd'}",                 100,
-         false,                                                                                              false, "u:p$a:^c^d^$|"        },
-        {"without a template",            "{'prompt': 'p', 'completion': 'cd'}",                 100,
-         true,                                                                                               false, "p^c^d|"               },
-        {"a token across the border",     "{'prompt': 'p ', 'completion': 'yd'}",
-         100,                                                                                         true,  false, "p^_y^d|"              },
-        {"text",                          "{'text': 'some y'}",                                  100, true,  false, "^s^o^m^e^_y|"         },
-        {"text of letters of many bytes", "{'text': '\\u00e9\xC3\xA9'}",                         100,
-         true,                                                                                               false, "^\xC3^\xA9^\xC3^\xA9|"},
-        {"ids",                           "{'input_ids': [97, 98, 99], 'loss_mask': [0, 1, 1]}", 100,
-         true,                                                                                               false, "a^b^c|"               },
+         " 'value': 'y'}]}", 100, false, true, "u:u$a:x$u:v$a:^y^$|"},
+        {"prompt and completion", "{'prompt': 'p', 'completion': 'cd'}", 100,
+         false, false, "u:p$a:^c^d^$|"},
+        {"without a template", "{'prompt': 'p', 'completion': 'cd'}", 100,
+         true, false, "p^c^d|"},
+        {"a token across the border", "{'prompt': 'p ', 'completion': 'yd'}",
+         100, true, false, "p^_y^d|"},
+        {"text", "{'text': 'some y'}", 100, true, false, "^s^o^m^e^_y|"},
+        {"text of letters of many bytes", "{'text': '\\u00e9\xC3\xA9'}", 100,
+         true, false, "^\xC3^\xA9^\xC3^\xA9|"},
+        {"ids", "{'input_ids': [97, 98, 99], 'loss_mask': [0, 1, 1]}", 100,
+         true, false, "a^b^c|"},
         {"ids, truncated",
-         "{'input_ids': [97, 98, 99, 100], 'loss_mask': [0, 1, 1, 1]}",                          3,
-         true,                                                                                               false, "a^b^c|"               },
-        {"two records",                   "{'text': 'ab'}\n\n{'text': 'cd'}",                    100, true,  false,
-         "^a^b|^c^d|"                                                                                                                      },
+         "{'input_ids': [97, 98, 99, 100], 'loss_mask': [0, 1, 1, 1]}", 3,
+         true, false, "a^b^c|"},
+        {"two records", "{'text': 'ab'}\n\n{'text': 'cd'}", 100, true, false,
+         "^a^b|^c^d|"},
     };
+    /* clang-format on */
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         const char *path = fixture_json("d.jsonl", cases[c].text);
         struct df_data_options o = base;
@@ -106,46 +109,49 @@ test_samples(void)
 static void
 test_refused(void)
 {
+    /* clang-format off */
     static const struct {
         const char *what, *text;
         bool strict;
         df_status status;
         const char *message;
     } cases[] = {
-        {"not JSON",                      "{'text': 'ab'}\n\n{'text'\n{\n",               false, DF_FORMAT,
-         ":3:7: not JSON: "                                                                                                                                  },
-        {"a lone surrogate",              "{'text': 'ab'}\n{'text': '\\ud83d'}",          false,
-         DF_FORMAT,                                                                                              ":2:17: not JSON: "                         },
-        {"an unknown shape",              "{'text': 'ab'}\n{'txet': 'ab'}",               false,
-         DF_FORMAT,                                                                                              ":2: none of messages"                      },
-        {"an unknown role",               "{'messages': [{'role': 'x', 'content': ''}]}",
-         false,                                                                                  DF_UNSUPPORTED, ":1: message 0: unknown role 'x'"           },
+        {"not JSON", "{'text': 'ab'}\n\n{'text'\n{\n", false, DF_FORMAT,
+         ":3:7: not JSON: "},
+        {"a lone surrogate", "{'text': 'ab'}\n{'text': '\\ud83d'}", false,
+         DF_FORMAT, ":2:17: not JSON: "},
+        {"an unknown shape", "{'text': 'ab'}\n{'txet': 'ab'}", false,
+         DF_FORMAT, ":2: none of messages"},
+        {"an unknown role", "{'messages': [{'role': 'x', 'content': ''}]}",
+         false, DF_UNSUPPORTED, ":1: message 0: unknown role 'x'"},
         {"an id beyond the vocabulary",
-         "{'input_ids': [300], 'loss_mask': [1]}",                                        false, DF_FORMAT,
-         ":1: input_ids[0] is 300, not within 0 and 257"                                                                                                     },
-        {"an over-long line",
-         "{'text': 'ab'}\n{'text': '1234567890"
+         "{'input_ids': [300], 'loss_mask': [1]}", false, DF_FORMAT,
+         ":1: input_ids[0] is 300, not within 0 and 257"},
+        {"an over-long line", "{'text': 'ab'}\n{'text': '1234567890"
          "1234567890123456789012345678901234567890123456789012345678901234"
          "1234567890123456789012345678901234567890123456789012345678901234"
          "1234567890123456789012345678901234567890123456789012345678901234"
-         "1234567890123456789012345678901234567890123456789012345678901234'}",            false, DF_FORMAT,      ":2: a line of 278 bytes, more than 250"    },
-        {"an empty file",                 "",                                             false, DF_FORMAT,      ": no usable record: 0 read"                },
-        {"white space only",              " \n\r\n",                                      false, DF_FORMAT,
-         ": no usable record: 0 read"                                                                                                                        },
+         "1234567890123456789012345678901234567890123456789012345678901234'}",
+         false, DF_FORMAT, ":2: a line of 278 bytes, more than 250"},
+        {"an empty file", "", false, DF_FORMAT, ": no usable record: 0 read"},
+        {"white space only", " \n\r\n", false, DF_FORMAT,
+         ": no usable record: 0 read"},
         {"nothing to train on",
          "{'messages': []}\n{'messages': [{'role': 'user', 'content': ''}]}\n"
-         "{'text': 'a'}\n{'text': ''}\n{'messages': []}",                                 false, DF_FORMAT,
+         "{'text': 'a'}\n{'text': ''}\n{'messages': []}", false, DF_FORMAT,
          ": no usable record: 5 read, an empty conversation: 2; no assistant "
-         "turn: 1; no token: 1; nowhere two supervised tokens in a row: 1"                                                                                   },
+         "turn: 1; no token: 1; nowhere two supervised tokens in a row: 1"},
         {"strict: an empty conversation",
-         "{'text': 'ab'}\n{'messages': []}\n{",                                           true,  DF_INVALID,
-         ":2: an empty conversation"                                                                                                                         },
+         "{'text': 'ab'}\n{'messages': []}\n{", true, DF_INVALID,
+         ":2: an empty conversation"},
         {"strict: the template's words",
-         "{'messages': [{'role': 'user', 'content': ''}, {'role':"
-         " 'assistant', 'content': null, 'tool_calls': []}]}",                            true,  DF_INVALID,     ":1: refused by the chat template: "        },
-        {"strict: a short text",          "{'text': 'ab'}\n{'text': 'a'}",                true,
-         DF_INVALID,                                                                                             ":2: nowhere two supervised tokens in a row"},
+         "{'messages': [{'role': 'system', 'content': ''}, {'role': 'user',"
+         " 'content': ''}, {'role': 'assistant', 'content': ''}]}", true,
+         DF_INVALID, ":1: refused by the chat template: chat template:1: "},
+        {"strict: a short text", "{'text': 'ab'}\n{'text': 'a'}", true,
+         DF_INVALID, ":2: nowhere two supervised tokens in a row"},
     };
+    /* clang-format on */
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         const char *path = fixture_json("bad.jsonl", cases[c].text);
         struct df_data_options o = base;
@@ -220,6 +226,7 @@ test_files(void)
 static void
 test_lengths(void)
 {
+    /* clang-format off */
     static const struct {
         const char *text;
         size_t max_length;
@@ -227,29 +234,30 @@ test_lengths(void)
         long samples, truncated;
         enum df_data_reason reason;
     } cases[] = {
-        {"{'text': ''}",                                     9,  false, 0, 0, DF_DATA_NO_TOKEN },
-        {"{'text': 'a'}",                                    9,  false, 0, 0, DF_DATA_NO_ANCHOR},
-        {"{'text': 'ab'}",                                   9,  false, 1, 0, DF_DATA_USED     },
-        {"{'text': 'abc'}",                                  9,  false, 1, 0, DF_DATA_USED     },
-        {"{'text': 'abcd'}",                                 9,  true,  0, 0, DF_DATA_NO_ANCHOR},
-        {"{'text': 'abcde'}",                                9,  true,  1, 0, DF_DATA_USED     },
-        {"{'text': 'abcde'}",                                4,  true,  0, 0, DF_DATA_TRUNCATED},
-        {"{'text': 'abcde'}",                                2,  false, 1, 1, DF_DATA_USED     },
-        {"{'text': 'abcde'}",                                1,  false, 0, 0, DF_DATA_TRUNCATED},
-        {"{'text': 'abcde'}",                                5,  false, 1, 0, DF_DATA_USED     },
-        {"{'prompt': 'ppp', 'completion': 'cc'}",            7,  false, 0, 0,
-         DF_DATA_TRUNCATED                                                                     },
-        {"{'prompt': 'ppp', 'completion': 'cc'}",            8,  false, 0, 0,
-         DF_DATA_TRUNCATED                                                                     },
-        {"{'prompt': 'ppp', 'completion': 'cc'}",            9,  false, 0, 0,
-         DF_DATA_TRUNCATED                                                                     },
-        {"{'prompt': 'ppp', 'completion': 'cc'}",            10, false, 1, 1,
-         DF_DATA_USED                                                                          },
-        {"{'input_ids': [], 'loss_mask': []}",               9,  false, 0, 0,
-         DF_DATA_NO_TOKEN                                                                      },
-        {"{'input_ids': [1, 2, 3], 'loss_mask': [1, 0, 1]}", 9,  false, 0, 0,
-         DF_DATA_NO_ANCHOR                                                                     },
+        {"{'text': ''}", 9, false, 0, 0, DF_DATA_NO_TOKEN},
+        {"{'text': 'a'}", 9, false, 0, 0, DF_DATA_NO_ANCHOR},
+        {"{'text': 'ab'}", 9, false, 1, 0, DF_DATA_USED},
+        {"{'text': 'abc'}", 9, false, 1, 0, DF_DATA_USED},
+        {"{'text': 'abcd'}", 9, true, 0, 0, DF_DATA_NO_ANCHOR},
+        {"{'text': 'abcde'}", 9, true, 1, 0, DF_DATA_USED},
+        {"{'text': 'abcde'}", 4, true, 0, 0, DF_DATA_TRUNCATED},
+        {"{'text': 'abcde'}", 2, false, 1, 1, DF_DATA_USED},
+        {"{'text': 'abcde'}", 1, false, 0, 0, DF_DATA_TRUNCATED},
+        {"{'text': 'abcde'}", 5, false, 1, 0, DF_DATA_USED},
+        {"{'prompt': 'ppp', 'completion': 'cc'}", 7, false, 0, 0,
+         DF_DATA_TRUNCATED},
+        {"{'prompt': 'ppp', 'completion': 'cc'}", 8, false, 0, 0,
+         DF_DATA_TRUNCATED},
+        {"{'prompt': 'ppp', 'completion': 'cc'}", 9, false, 0, 0,
+         DF_DATA_TRUNCATED},
+        {"{'prompt': 'ppp', 'completion': 'cc'}", 10, false, 1, 1,
+         DF_DATA_USED},
+        {"{'input_ids': [], 'loss_mask': []}", 9, false, 0, 0,
+         DF_DATA_NO_TOKEN},
+        {"{'input_ids': [1, 2, 3], 'loss_mask': [1, 0, 1]}", 9, false, 0, 0,
+         DF_DATA_NO_ANCHOR},
     };
+    /* clang-format on */
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         char text[200];
         struct df_data_options o = base;

@@ -135,7 +135,8 @@ fixture_options(void)
     return (struct df_data_options){
         .tokenizer = tok,
         .chat_template =
-            "{% for m in messages %}"
+            "{% for m in messages %}{% if m['role'] == 'system' %}"
+            "{{ raise_exception('no system here') }}{% endif %}"
             "{{ m['role'][0] + ':' + m['content'] + '<end>' }}"
             "{% endfor %}{% if add_generation_prompt %}a:{% endif %}",
         .vocab_size = N_IDS,

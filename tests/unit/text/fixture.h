@@ -25,8 +25,8 @@ const char *fixture_file(const char *name, const char *text, size_t len);
 const char *fixture_json(const char *name, const char *text);
 
 /* Options for this tokenizer, a chat template that writes turns as
-   "r:content<end>" with the first letter of the role, at most 100 tokens,
-   and blocks of 4.  */
+   "r:content<end>" with the first letter of the role and refuses system, at
+   most 100 tokens, and blocks of 4.  */
 struct df_data_options fixture_options(void);
 
 /* Open a data set or end the program.  */

@@ -53,34 +53,36 @@ test_lines(void)
 static void
 test_parse(void)
 {
+    /* clang-format off */
     static const struct {
         const char *what, *text, *message;
     } cases[] = {
-        {"an object",             "{\"a\": 1}",                    ""                                     },
-        {"a pair of surrogates",  "{\"a\": \"\\ud83d\\ude00\"}",   ""                                     },
-        {"an escaped NUL",        "{\"a\": \"x\\u0000y\"}",        ""                                     },
-        {"raw UTF-8",             "{\"a\": \"\xF0\x9F\x98\x80\"}", ""                                     },
+        {"an object", "{\"a\": 1}", ""},
+        {"a pair of surrogates", "{\"a\": \"\\ud83d\\ude00\"}", ""},
+        {"an escaped NUL", "{\"a\": \"x\\u0000y\"}", ""},
+        {"raw UTF-8", "{\"a\": \"\xF0\x9F\x98\x80\"}", ""},
         {"a lone high surrogate", "{\"a\": \"\\ud83d\"}",
-         "f.jsonl:7:14: not JSON: "                                                                       },
-        {"a lone low surrogate",  "{\"a\": \"\\ude00\"}",
-         "f.jsonl:7:14: not JSON: "                                                                       },
-        {"high, then no low",     "{\"a\": \"\\ud83d\\u0041\"}",
-         "f.jsonl:7:20: not JSON: "                                                                       },
-        {"a bad byte",            "{\"a\": \"\xFF\"}",             "f.jsonl:7:7: not JSON: "              },
-        {"an overlong slash",     "{\"a\": \"\xC0\xAF\"}",
-         "f.jsonl:7:7: not JSON: "                                                                        },
-        {"a surrogate in UTF-8",  "{\"a\": \"\xED\xA0\xBD\"}",
-         "f.jsonl:7:7: not JSON: "                                                                        },
-        {"a cut character",       "{\"a\": \"\xF0\x9F\"}",
-         "f.jsonl:7:7: not JSON: "                                                                        },
-        {"a missing brace",       "{\"a\": 1",                     "f.jsonl:7:7: not JSON: "              },
-        {"two objects",           "{\"a\": 1}{\"b\": 2}",          "f.jsonl:7:9: not JSON: "              },
-        {"one key twice",         "{\"a\": 1, \"a\": 2}",          "f.jsonl:7:12: not JSON: "             },
-        {"Python's repr",         "{'a': 1}",                      "f.jsonl:7:2: not JSON: "              },
-        {"a control character",   "{\"a\": \"\t\"}",               "f.jsonl:7:7: not JSON: "              },
-        {"an array",              "[{\"a\": 1}]",                  "f.jsonl:7: is an array, not an object"},
-        {"a string",              "\"a\"",                         "f.jsonl:7:3: not JSON: "              },
+         "f.jsonl:7:14: not JSON: "},
+        {"a lone low surrogate", "{\"a\": \"\\ude00\"}",
+         "f.jsonl:7:14: not JSON: "},
+        {"high, then no low", "{\"a\": \"\\ud83d\\u0041\"}",
+         "f.jsonl:7:20: not JSON: "},
+        {"a bad byte", "{\"a\": \"\xFF\"}", "f.jsonl:7:7: not JSON: "},
+        {"an overlong slash", "{\"a\": \"\xC0\xAF\"}",
+         "f.jsonl:7:7: not JSON: "},
+        {"a surrogate in UTF-8", "{\"a\": \"\xED\xA0\xBD\"}",
+         "f.jsonl:7:7: not JSON: "},
+        {"a cut character", "{\"a\": \"\xF0\x9F\"}",
+         "f.jsonl:7:7: not JSON: "},
+        {"a missing brace", "{\"a\": 1", "f.jsonl:7:7: not JSON: "},
+        {"two objects", "{\"a\": 1}{\"b\": 2}", "f.jsonl:7:9: not JSON: "},
+        {"one key twice", "{\"a\": 1, \"a\": 2}", "f.jsonl:7:12: not JSON: "},
+        {"Python's repr", "{'a': 1}", "f.jsonl:7:2: not JSON: "},
+        {"a control character", "{\"a\": \"\t\"}", "f.jsonl:7:7: not JSON: "},
+        {"an array", "[{\"a\": 1}]", "f.jsonl:7: is an array, not an object"},
+        {"a string", "\"a\"", "f.jsonl:7:3: not JSON: "},
     };
+    /* clang-format on */
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         const char *wanted = cases[c].message;
         json_t *json;

@@ -118,14 +118,21 @@ test_progress(void)
 
     o.progress = watch;
     o.arg = &w;
+    o.threads = 1;
     ds = fixture_open(&path, 1, &o);
-    ok(w.growing && w.calls > 2, "progress grows");
+    ok(w.growing && w.calls > 40, "progress grows");
     ok(w.last.records == 1500 && w.last.bytes == w.last.total_bytes,
        "up to the end");
     df_dataset_free(ds);
     w = (struct watch){.growing = 1, .stop_at = 2};
     is_long(DF_CANCELED, df_dataset_open(&ds, &path, 1, &o), "it may stop");
     is_long(2, w.calls, "at once");
+
+    w = (struct watch){.growing = 1};
+    o.threads = 4;
+    ds = fixture_open(&path, 1, &o);
+    ok(w.growing && w.last.records == 1500, "and is whole in four threads");
+    df_dataset_free(ds);
 }
 
 /* A line of 50 MB, and a file that changes after it was opened.  */
@@ -216,7 +223,7 @@ test_options(void)
 int
 main(void)
 {
-    plan(20);
+    plan(21);
     base = fixture_options();
     test_threads();
     test_progress();

@@ -27,49 +27,57 @@ json_of(const char *text)
 static void
 test_taken(void)
 {
+    /* clang-format off */
     static const struct {
         const char *what;
         enum df_shape shape;
         const char *record, *messages, *tools;
     } cases[] = {
-        {"messages",                DF_SHAPE_CHAT,
+        {"messages", DF_SHAPE_CHAT,
          "{'messages': [{'role': 'system', 'content': 's'},"
-         " {'role': 'user', 'content': 'u', 'name': 'x'}]}",                         "[{'role': 'system', 'content': 's'},"
-         " {'role': 'user', 'content': 'u', 'name': 'x'}]",              NULL  },
-        {"no message",              DF_SHAPE_CHAT,   "{'messages': []}",             "[]",                                           NULL  },
-        {"ShareGPT",                DF_SHAPE_CHAT,
+         " {'role': 'user', 'content': 'u', 'name': 'x'}]}",
+         "[{'role': 'system', 'content': 's'},"
+         " {'role': 'user', 'content': 'u', 'name': 'x'}]", NULL},
+        {"no message", DF_SHAPE_CHAT, "{'messages': []}", "[]", NULL},
+        {"ShareGPT", DF_SHAPE_CHAT,
          "{'conversations': [{'from': 'system', 'value': 's'},"
          " {'from': 'human', 'value': 'u'}, {'from': 'gpt', 'value': 'a'},"
          " {'from': 'tool', 'value': 't'}, {'from': 'chatgpt', 'value': ''}],"
-         " 'id': 3}",                                                                "[{'role': 'system', 'content': 's'}, {'role': 'user', 'content':"
+         " 'id': 3}",
+         "[{'role': 'system', 'content': 's'}, {'role': 'user', 'content':"
          " 'u'}, {'role': 'assistant', 'content': 'a'}, {'role': 'tool',"
-         " 'content': 't'}, {'role': 'assistant', 'content': ''}]",                                             NULL  },
+         " 'content': 't'}, {'role': 'assistant', 'content': ''}]", NULL},
         {"conversations with role", DF_SHAPE_CHAT,
-         "{'conversations': [{'role': 'user', 'content': 'u'}]}",                    "[{'role': 'user', 'content': 'u'}]",           NULL  },
-        {"parts",                   DF_SHAPE_CHAT,
+         "{'conversations': [{'role': 'user', 'content': 'u'}]}",
+         "[{'role': 'user', 'content': 'u'}]", NULL},
+        {"parts", DF_SHAPE_CHAT,
          "{'messages': [{'role': 'user', 'content': [{'type': 'text', 'text':"
          " 'a\\u0000b'}, {'type': 'text', 'text': 'c'}]}, {'role': 'user',"
-         " 'content': []}]}",                                                        "[{'role': 'user', 'content': 'a\\u0000bc'}, {'role': 'user',"
-         " 'content': ''}]",                                                                            NULL  },
-        {"tool calls",              DF_SHAPE_CHAT,
+         " 'content': []}]}",
+         "[{'role': 'user', 'content': 'a\\u0000bc'}, {'role': 'user',"
+         " 'content': ''}]", NULL},
+        {"tool calls", DF_SHAPE_CHAT,
          "{'messages': [{'role': 'assistant', 'content': null, 'tool_calls':"
          " [{'function': {'name': 'f', 'arguments': {'x': 1}}}]}, {'role':"
-         " 'tool', 'tool_call_id': '7', 'content': 'r'}], 'tools': [{}]}",           "[{'role': 'assistant', 'content': null, 'tool_calls':"
+         " 'tool', 'tool_call_id': '7', 'content': 'r'}], 'tools': [{}]}",
+         "[{'role': 'assistant', 'content': '', 'tool_calls':"
          " [{'function': {'name': 'f', 'arguments': {'x': 1}}}]}, {'role':"
          " 'tool', 'tool_call_id': '7', 'content': 'r'}]", "[{}]"},
-        {"tools in a string",       DF_SHAPE_CHAT,
-         "{'messages': [], 'tools': '[1]'}",                                         "[]",                                           "[1]" },
-        {"null columns",            DF_SHAPE_CHAT,
+        {"tools in a string", DF_SHAPE_CHAT,
+         "{'messages': [], 'tools': '[1]'}", "[]", "[1]"},
+        {"null columns", DF_SHAPE_CHAT,
          "{'input_ids': null, 'loss_mask': null, 'tools': null, 'text': null,"
          " 'messages': null, 'conversations': [{'from': 'human', 'role': null,"
-         " 'value': 'u'}]}",                                                         "[{'role': 'user', 'content': 'u'}]",           NULL  },
-        {"prompt and completion",   DF_SHAPE_PROMPT,
-         "{'prompt': 'p', 'completion': 'c\\u0000'}",                                "[{'role': 'user', 'content': 'p'}, {'role': 'assistant', 'content':"
-         " 'c\\u0000'}]",                                                       NULL  },
-        {"text",                    DF_SHAPE_TEXT,   "{'text': 't', 'prompt': 'p'}", NULL,                                           NULL  },
-        {"ids",                     DF_SHAPE_IDS,
-         "{'input_ids': [1], 'loss_mask': [0], 'text': 't'}",                        NULL,                                           NULL  },
+         " 'value': 'u'}]}", "[{'role': 'user', 'content': 'u'}]", NULL},
+        {"prompt and completion", DF_SHAPE_PROMPT,
+         "{'prompt': 'p', 'completion': 'c\\u0000'}",
+         "[{'role': 'user', 'content': 'p'}, {'role': 'assistant', 'content':"
+         " 'c\\u0000'}]", NULL},
+        {"text", DF_SHAPE_TEXT, "{'text': 't', 'prompt': 'p'}", NULL, NULL},
+        {"ids", DF_SHAPE_IDS,
+         "{'input_ids': [1], 'loss_mask': [0], 'text': 't'}", NULL, NULL},
     };
+    /* clang-format on */
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct df_record rec;
         json_t *messages =
@@ -95,54 +103,61 @@ test_taken(void)
 static void
 test_refused(void)
 {
+    /* clang-format off */
     static const struct {
         df_status status;
         const char *record, *message;
     } cases[] = {
-        {DF_FORMAT,      "{'foo': 1}",
+        {DF_FORMAT, "{'foo': 1}",
          "none of messages, conversations, text, prompt with completion, "
-         "input_ids with loss_mask"                                                                                                                  },
-        {DF_FORMAT,      "{'prompt': 'p'}",                                        "none of messages"                                                },
-        {DF_FORMAT,      "{'input_ids': [1]}",                                     "none of messages"                                                },
-        {DF_FORMAT,      "{'messages': 'x'}",                                      "messages is a string, not an array"                              },
-        {DF_FORMAT,      "{'conversations': {}}",
-         "conversations is an object, not an array"                                                                                                  },
-        {DF_FORMAT,      "{'messages': ['x']}",
-         "message 0 is a string, not an object"                                                                                                      },
-        {DF_FORMAT,      "{'messages': [{'content': 'x'}]}",
-         "message 0 has no role"                                                                                                                     },
-        {DF_FORMAT,      "{'messages': [{'role': 1, 'content': 'x'}]}",
-         "message 0 has no role"                                                                                                                     },
+         "input_ids with loss_mask"},
+        {DF_FORMAT, "{'prompt': 'p'}", "none of messages"},
+        {DF_FORMAT, "{'input_ids': [1]}", "none of messages"},
+        {DF_FORMAT, "{'messages': 'x'}", "messages is a string, not an array"},
+        {DF_FORMAT, "{'conversations': {}}",
+         "conversations is an object, not an array"},
+        {DF_FORMAT, "{'messages': ['x']}",
+         "message 0 is a string, not an object"},
+        {DF_FORMAT, "{'messages': [{'content': 'x'}]}",
+         "message 0 has no role"},
+        {DF_FORMAT, "{'messages': [{'role': 1, 'content': 'x'}]}",
+         "message 0 has no role"},
         {DF_UNSUPPORTED, "{'messages': [{'role': 'wizard', 'content': 'x'}]}",
-         "message 0: unknown role 'wizard'"                                                                                                          },
+         "message 0: unknown role 'wizard'"},
         {DF_UNSUPPORTED, "{'messages': [{'role': 'gpt', 'content': 'x'}]}",
-         "message 0: unknown role 'gpt'"                                                                                                             },
+         "message 0: unknown role 'gpt'"},
         {DF_UNSUPPORTED,
          "{'conversations': [{'from': 'human', 'value': ''}, {'from': 'bing',"
-         " 'value': 'x'}]}",                                                       "message 1: unknown role 'bing'"                                  },
-        {DF_FORMAT,      "{'messages': [{'role': 'user'}]}",
-         "message 0: content is nothing, not a string or a list of parts"                                                                            },
-        {DF_FORMAT,      "{'messages': [{'role': 'assistant', 'content': null}]}",
-         "message 0: content is nothing"                                                                                                             },
-        {DF_FORMAT,      "{'messages': [{'role': 'user', 'content': 5}]}",
-         "message 0: content is an integer"                                                                                                          },
-        {DF_FORMAT,      "{'messages': [{'role': 'user', 'content': {}}]}",
-         "message 0: content is an object"                                                                                                           },
+         " 'value': 'x'}]}", "message 1: unknown role 'bing'"},
+        {DF_FORMAT, "{'messages': [{'role': 'user'}]}",
+         "message 0: content is nothing, not a string or a list of parts"},
+        {DF_FORMAT, "{'messages': [{'role': 'assistant', 'content': null}]}",
+         "message 0: content is nothing"},
+        {DF_FORMAT,
+         "{'messages': [{'role': 'assistant', 'content': null, 'tool_calls':"
+         " []}]}", "message 0: content is nothing"},
+        {DF_FORMAT, "{'messages': [{'role': 'user', 'content': 5}]}",
+         "message 0: content is an integer"},
+        {DF_FORMAT, "{'messages': [{'role': 'user', 'content': {}}]}",
+         "message 0: content is an object"},
         {DF_UNSUPPORTED,
          "{'messages': [{'role': 'user', 'content': [{'type': 'text', 'text':"
-         " 'a'}, {'type': 'image_url', 'image_url': {}}]}]}",                      "message 0: part 1 is of type 'image_url'; only text is supported"},
-        {DF_FORMAT,      "{'messages': [{'role': 'user', 'content': ['a']}]}",
-         "message 0: part 0 is a string, not an object"                                                                                              },
+         " 'a'}, {'type': 'image_url', 'image_url': {}}]}]}",
+         "message 0: part 1 is of type 'image_url'; only text is supported"},
+        {DF_FORMAT, "{'messages': [{'role': 'user', 'content': ['a']}]}",
+         "message 0: part 0 is a string, not an object"},
         {DF_FORMAT,
-         "{'messages': [{'role': 'user', 'content': [{'type': 'text'}]}]}",        "message 0: part 0: text is nothing, not a string"                },
-        {DF_FORMAT,      "{'messages': [], 'tools': {}}",
-         "tools is an object, not an array"                                                                                                          },
-        {DF_FORMAT,      "{'prompt': ['p'], 'completion': 'c'}",
-         "prompt is an array, not a string"                                                                                                          },
-        {DF_FORMAT,      "{'prompt': 'p', 'completion': 1}",
-         "completion is an integer, not a string"                                                                                                    },
-        {DF_FORMAT,      "{'text': 1}",                                            "text is an integer, not a string"                                },
+         "{'messages': [{'role': 'user', 'content': [{'type': 'text'}]}]}",
+         "message 0: part 0: text is nothing, not a string"},
+        {DF_FORMAT, "{'messages': [], 'tools': {}}",
+         "tools is an object, not an array"},
+        {DF_FORMAT, "{'prompt': ['p'], 'completion': 'c'}",
+         "prompt is an array, not a string"},
+        {DF_FORMAT, "{'prompt': 'p', 'completion': 1}",
+         "completion is an integer, not a string"},
+        {DF_FORMAT, "{'text': 1}", "text is an integer, not a string"},
     };
+    /* clang-format on */
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct df_record rec;
         df_status status =
@@ -213,7 +228,7 @@ test_ids(void)
 int
 main(void)
 {
-    plan(46);
+    plan(47);
     test_taken();
     test_refused();
     test_ids();

@@ -32,8 +32,8 @@ struct df_tokenizer;
    (rstrip) that are added tokens too.  Bytes which the normalizer rewrote
    are known only as far as the cluster they were in: e and U+0301 composed
    to one letter give each token of that letter the bytes of both.  What a
-   normalizer or pre-tokenizer puts in front has the range of the character
-   it stands before.  A token that the post-processor adds has an empty
+   normalizer or pre-tokenizer puts in front has the range of the byte it
+   stands before.  A token that the post-processor adds has an empty
    range, at 0 before the text and at its length after it.  */
 struct df_ids {
     int32_t *data;    /* [n] */

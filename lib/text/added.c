@@ -25,10 +25,13 @@ is_space(ucs4_t c)
 static bool
 is_word(ucs4_t c)
 {
+    const uint32_t classes =
+        UC_CATEGORY_MASK_M | UC_CATEGORY_MASK_Nd | UC_CATEGORY_MASK_Pc;
+
     return uc_is_property_alphabetic(c) || uc_is_property_join_control(c)
-           || uc_is_general_category_withtable(c, UC_CATEGORY_MASK_M
-                                                      | UC_CATEGORY_MASK_Nd
-                                                      | UC_CATEGORY_MASK_Pc);
+           || uc_is_general_category_withtable(c, classes)
+           || df_is_newer(c, "L") || df_is_newer(c, "M")
+           || df_is_newer(c, "Nd");
 }
 
 /* The character that begins at byte I of TEXT, and where the next does.  */
@@ -129,8 +132,9 @@ hand_on(const struct cut *cut, size_t end)
     return cut->sink(cut->context, &part);
 }
 
-/* TOKEN at [START, END).  Its white space may reach into that of the token
-   before, and then, as in Hugging Face, both have it.  */
+/* TOKEN at [START, END).  The white space of the token before may have
+   reached into it: then, as in Hugging Face, both have that, unless this
+   one takes white space before it and nothing is left.  */
 static df_status
 take(struct cut *cut, const struct df_added_token *token, size_t start,
      size_t end)
@@ -142,6 +146,8 @@ take(struct cut *cut, const struct df_added_token *token, size_t start,
     }
     if (token->rstrip)
         end = space_behind(cut->text, end);
+    if (start >= end)
+        return DF_OK;
     DF_TRY(hand_on(cut, start));
     cut->done = end;
     return df_ids_push(cut->ids, token->id, df_text_from(cut->text, start),

@@ -25,8 +25,10 @@ trie_add(struct df_trie *trie, const struct df_added_token *token,
         node = next->rank;
     }
     if (!next)
-        return DF_FAIL(DF_UNSUPPORTED, "%s: added token %d is empty", where,
-                       token->id);
+        return DF_FAIL(DF_UNSUPPORTED,
+                       "%s: added token %d is empty, or is "
+                       "when normalized",
+                       where, token->id);
     if (next->id >= 0)
         return DF_FAIL(DF_FORMAT,
                        "%s: added token %.80s is given twice, or two are the "

@@ -219,16 +219,21 @@ escape(struct walk *w, bool in_class, bool *is_class)
     return df_bytes_puts(w->out, c == ' ' ? " " : pair);
 }
 
-/* A hyphen in brackets is a range's only between two characters.  */
+/* A hyphen in brackets is a range's between two characters, itself at the
+   edge, and an error to Oniguruma beside \s and its like.  */
 static df_status
 hyphen(struct walk *w, bool first, bool after_class)
 {
     bool before_class =
         peek(w, 1) == '\\' && peek(w, 2) && strchr("sSdDwWpP", peek(w, 2));
 
-    w->at++;
-    if (first || after_class || before_class || peek(w, 0) == ']')
+    if (first || peek(w, 1) == ']') {
+        w->at++;
         return df_bytes_puts(w->out, "\\-");
+    }
+    if (after_class || before_class)
+        return refuse(w, "a hyphen beside a class");
+    w->at++;
     return df_bytes_puts(w->out, "-");
 }
 

@@ -88,6 +88,14 @@ df_regex_free(struct df_regex *re)
     free(re);
 }
 
+bool
+df_regex_matches_empty(const struct df_regex *re)
+{
+    uint32_t yes = 1;
+
+    return pcre2_pattern_info(re->code, PCRE2_INFO_MATCHEMPTY, &yes) || yes;
+}
+
 df_status
 df_matcher_new(struct df_matcher **out)
 {

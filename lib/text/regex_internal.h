@@ -24,6 +24,7 @@ DF_MUST_USE df_status df_regex_new(struct df_regex **out, const char *pattern,
                                    size_t len, bool literal,
                                    const char *where);
 void df_regex_free(struct df_regex *re);
+bool df_regex_matches_empty(const struct df_regex *re);
 
 DF_MUST_USE df_status df_matcher_new(struct df_matcher **out);
 void df_matcher_free(struct df_matcher *m);
@@ -49,8 +50,10 @@ DF_MUST_USE df_status df_pattern_translate(struct df_bytes *out,
                                            const char *pattern, size_t len,
                                            const char *where);
 
-/* The letters of Unicode 15 and 16, unknown to older PCRE2: append the
-   ranges of those with property NAME as the inside of a character class.  */
+/* What Unicode 15 and 16 added, unknown to older libraries.  Append the
+   ranges of those with property NAME (a general category or script) as the
+   inside of a character class; or ask whether C is one of them.  */
 DF_MUST_USE df_status df_pattern_newer(struct df_bytes *out, const char *name);
+bool df_is_newer(uint32_t c, const char *name);
 
 #endif

@@ -108,7 +108,7 @@ rewrite_lowercase(const struct df_text *in, struct df_draft *out)
     return DF_OK;
 }
 
-/* What is put in front goes with the character that it stands before.  */
+/* What is put in front goes with the byte that it stands before.  */
 static df_status
 rewrite_prepended(const struct df_step *step, const struct df_text *in,
                   struct df_draft *out, bool *changed)
@@ -122,8 +122,7 @@ rewrite_prepended(const struct df_step *step, const struct df_text *in,
         || (step->when == DF_PREPEND_AT_START && from != 0))
         return DF_OK;
     *changed = true;
-    DF_TRY(df_draft_put(out, step->content, n, from,
-                        df_text_to(in, df_utf8_len(in->data[0]) - 1)));
+    DF_TRY(df_draft_put(out, step->content, n, from, df_text_to(in, 0)));
     return df_draft_copy(out, in, 0, in->len);
 }
 

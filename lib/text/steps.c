@@ -97,8 +97,7 @@ split(const struct run *run, const struct df_step *step,
     return flush(&s);
 }
 
-/* Write IN with CONTENT for each match.  An empty match inserts it with the
-   range of the byte that follows.  */
+/* Write IN with CONTENT for each match, none of which is empty.  */
 static df_status
 replace(const struct df_step *step, const struct df_text *in,
         struct df_matcher *m, struct df_draft *out, bool *changed)
@@ -109,13 +108,11 @@ replace(const struct df_step *step, const struct df_text *in,
 
     *changed = false;
     while ((status = df_matches_next(&ms, step->regex, m)) == DF_OK) {
-        size_t first = ms.start < in->len ? ms.start : in->len - 1;
-        size_t last = ms.end > ms.start ? ms.end - 1 : first;
-
         *changed = true;
         DF_TRY(df_draft_copy(out, in, done, ms.start));
         DF_TRY(df_draft_put(out, step->content, step->content_len,
-                            df_text_from(in, first), df_text_to(in, last)));
+                            df_text_from(in, ms.start),
+                            df_text_to(in, ms.end - 1)));
         done = ms.end;
     }
     if (status != DF_END)

@@ -101,6 +101,7 @@ struct df_steps {
     struct df_step *step; /* [n] */
     size_t n, cap;
     bool byte_level; /* the parts' bytes are the model's letters */
+    bool at_start;   /* a step looks at where the caller's text begins */
 };
 
 /* What takes a part.  It is never empty.  */

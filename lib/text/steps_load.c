@@ -121,13 +121,24 @@ df_steps_normalizer(struct df_steps *steps, const json_t *value,
     if (strcmp(part.type, "Prepend") == 0) {
         DF_TRY(df_load_keys(part.obj, "type prepend", part.where));
         DF_TRY(add_step(steps, DF_STEP_PREPEND, &step, part.where));
-        return df_load_copy(part.obj, "prepend", &step->content,
-                            &step->content_len, part.where);
+        DF_TRY(df_load_copy(part.obj, "prepend", &step->content,
+                            &step->content_len, part.where));
+        if (step->content_len == 0)
+            return DF_FAIL(DF_UNSUPPORTED,
+                           "%s: an empty prepend is not "
+                           "supported",
+                           part.where);
+        return DF_OK;
     }
     if (strcmp(part.type, "Replace") == 0) {
         DF_TRY(df_load_keys(part.obj, "type pattern content", part.where));
         DF_TRY(add_step(steps, DF_STEP_REPLACE, &step, part.where));
         DF_TRY(df_pattern_load(&step->regex, part.obj, part.where));
+        if (df_regex_matches_empty(step->regex))
+            return DF_FAIL(DF_UNSUPPORTED,
+                           "%s: a pattern that may match "
+                           "nothing is not supported",
+                           part.where);
         return df_load_copy(part.obj, "content", &step->content,
                             &step->content_len, part.where);
     }
@@ -273,6 +284,12 @@ load_metaspace(struct df_steps *steps, const struct df_part *part)
                        where);
     DF_TRY(load_prepend_scheme(part, &never, &when));
     DF_TRY(df_json_get_bool(part->obj, "split", &cut, where));
+    steps->at_start = !never && when == DF_PREPEND_AT_START;
+    if (steps->at_start && steps->n > 0)
+        return DF_FAIL(DF_UNSUPPORTED,
+                       "%s: prepend_scheme first is not supported behind "
+                       "other steps",
+                       where);
     DF_TRY(add_step(steps, DF_STEP_REPLACE, &step, where));
     DF_TRY(df_regex_new(&step->regex, " ", 1, true, where));
     DF_TRY(df_load_copy(part->obj, "replacement", &step->content,

@@ -57,6 +57,12 @@ load_file(struct df_tokenizer *tok, const json_t *file, const char *path)
                                json_object_get(file, "normalizer"), path));
     DF_TRY(df_steps_pre_tokenizer(
         &tok->pre_tokenizer, json_object_get(file, "pre_tokenizer"), path));
+    /* Hugging Face's idea of where normalized text began isn't ours.  */
+    if (tok->pre_tokenizer.at_start && tok->normalizer.n > 0)
+        return DF_FAIL(DF_UNSUPPORTED,
+                       "%s: a normalizer is not supported "
+                       "with prepend_scheme first",
+                       path);
     DF_TRY(df_vocab_load(&tok->vocab, model, path));
     DF_TRY(df_bpe_load(&tok->bpe, &tok->vocab, model,
                        tok->pre_tokenizer.byte_level, path));

@@ -176,16 +176,14 @@ test_order(const struct run *r)
     ok(fixed > 0, "evaluations don't");
     free(other.items);
 
-    /* Similar lengths lie together: the spread within a batch is far less
-       than the spread of all.  */
+    /* The spread within a batch is far less than the spread of all.  */
     double spread = 0;
     size_t batches = 0;
     for (size_t k = 0; k < r->n; k++) {
         const struct item *it = &r->items[k];
 
         if (it->i.kind == DF_BATCH_EVAL)
-            continue;
-        /* Samples of a batch come by length.  */
+            continue; /* samples of a batch come by length */
         spread += lengths[it->samples[it->i.n - 1]] - lengths[it->samples[0]];
         batches++;
     }
@@ -262,7 +260,6 @@ test_resume_at_boundary(void)
     }
     ok(same && take(b, &y) == DF_END, "resumed at an epoch's end");
     is_long(12, n, "the next epoch is whole");
-    is_long(DF_END, take(b, &y), "the end stays the end");
     df_plan_free(a);
     df_plan_free(b);
 }
@@ -384,7 +381,7 @@ main(void)
 {
     uint32_t state = 1;
 
-    plan(46);
+    plan(45);
     for (size_t i = 0; i < N + N_EVAL; i++) {
         state = state * 1664525 + 1013904223;
         *(i < N ? &lengths[i] : &eval_lengths[i - N]) = 1 + (state >> 8) % 512;

@@ -10,3 +10,7 @@ unit_tests += tests/unit/base/value.t
 tests_unit_base_value_t_SOURCES = tests/unit/base/value.c
 tests_unit_base_value_t_CPPFLAGS = $(unit_cppflags)
 tests_unit_base_value_t_LDADD = $(unit_ldadd)
+unit_tests += tests/unit/base/dtype.t
+tests_unit_base_dtype_t_SOURCES = tests/unit/base/dtype.c
+tests_unit_base_dtype_t_CPPFLAGS = $(unit_cppflags)
+tests_unit_base_dtype_t_LDADD = $(unit_ldadd)

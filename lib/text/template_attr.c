@@ -226,7 +226,7 @@ df_status
 df_tpl_slice(struct df_tpl_run *run, struct df_tpl_value value,
              const struct df_tpl_value bounds[3], struct df_tpl_value *out)
 {
-    int64_t range[3];
+    int64_t range[3] = {0};
     size_t n;
 
     if (value.kind == DF_VAL_UNDEFINED)

@@ -46,5 +46,8 @@ DF_EXPORT DF_MUST_USE df_status df_checkpoint_load(struct df_drafter *d,
                                                    const char *identity,
                                                    int64_t *step);
 
+/* Remove the checkpoint in the folder PATH, which may be absent.  */
+DF_EXPORT void df_checkpoint_remove(const char *path);
+
 DF_END_DECLS
 #endif

@@ -24,9 +24,6 @@ DF_MUST_USE df_status df_checkpoint_compare(const json_t *found,
                                             const char *wanted,
                                             const char *folder);
 
-/* Remove FOLDER and the files in it; it may be absent.  */
-void df_checkpoint_remove(const char *folder);
-
 /* The steps of the folders step-N in DIR, descending, at most MAX of them;
    returns how many.  */
 DF_MUST_USE df_status df_checkpoint_list(const char *dir, int64_t **steps,

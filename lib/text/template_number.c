@@ -46,6 +46,26 @@ power_overflows(int64_t a, int64_t n, int64_t *out)
     return false;
 }
 
+/* "%" has the sign of B, and "//" is a whole number that fits it.  */
+static double
+float_divide(int op, double a, double b)
+{
+    double rest = fmod(a, b), quotient = (a - rest) / b, whole;
+
+    if (rest == 0)
+        rest = copysign(0, b);
+    else if ((rest < 0) != (b < 0)) {
+        rest += b;
+        quotient -= 1;
+    }
+    if (op == DF_OP_MOD)
+        return rest;
+    if (quotient == 0)
+        return copysign(0, a / b);
+    whole = floor(quotient);
+    return quotient - whole > 0.5 ? whole + 1 : whole;
+}
+
 static df_status
 float_arith(struct df_tpl_run *run, int op, double a, double b,
             struct df_tpl_value *out)
@@ -73,8 +93,8 @@ float_arith(struct df_tpl_run *run, int op, double a, double b,
         r = pow(a, b);
         break;
     default:
-        return DF_TPL_FAIL(run, DF_UNSUPPORTED, "'%s' of floats",
-                           op_names[op]);
+        r = float_divide(op, a, b);
+        break;
     }
     if (!isfinite(r))
         return overflow(run, op);

@@ -106,7 +106,7 @@ find_entry(struct df_tpl_run *run, const struct df_tpl_dict *dict,
     bool same = false;
 
     *out = NULL;
-    if (key.kind != DF_VAL_NONE && !df_tpl_is_number(key)
+    if (key.kind > DF_VAL_NONE && !df_tpl_is_number(key)
         && key.kind != DF_VAL_STRING && key.kind != DF_VAL_TUPLE)
         return DF_TPL_FAIL(run, DF_FORMAT, "unhashable type: '%s'",
                            df_tpl_type(key));

@@ -226,6 +226,18 @@ filter_unique(struct df_tpl_run *run, struct df_tpl_call *call,
     return DF_OK;
 }
 
+/* What map, select and others go through: nothing if VALUE is false, whether
+   or not it can be iterated.  */
+static df_status
+iterate_if_true(struct df_tpl_run *run, struct df_tpl_value value,
+                const struct df_tpl_seq **out)
+{
+    static const struct df_tpl_seq nothing;
+
+    *out = &nothing;
+    return df_tpl_truth(value) ? df_tpl_iterate(run, value, out) : DF_OK;
+}
+
 /* CALL's arguments from FROM on, the first of which names a function of
    FIND's table, as a call of that function.  */
 static df_status
@@ -284,7 +296,7 @@ filter_map(struct df_tpl_run *run, struct df_tpl_call *call,
         DF_TRY(inner_call(run, call, 0, df_tpl_filter_find, "filter", &inner));
     else if (keyword(call, "attribute").kind == DF_VAL_ABSENT)
         return DF_TPL_FAIL(run, DF_FORMAT, "filter 'map' needs a filter");
-    DF_TRY(df_tpl_iterate(run, call->self, &seq));
+    DF_TRY(iterate_if_true(run, call->self, &seq));
     DF_TRY(df_tpl_seq_new(run, DF_VAL_GEN, out));
     for (size_t i = 0; i < seq->n; i++) {
         struct df_tpl_call one = inner;
@@ -315,7 +327,7 @@ choose(struct df_tpl_run *run, struct df_tpl_call *call, bool attribute,
     if (call->n_pos > attribute)
         DF_TRY(inner_call(run, call, attribute, df_tpl_test_find, "test",
                           &inner));
-    DF_TRY(df_tpl_iterate(run, call->self, &seq));
+    DF_TRY(iterate_if_true(run, call->self, &seq));
     DF_TRY(df_tpl_seq_new(run, DF_VAL_GEN, out));
     for (size_t i = 0; i < seq->n; i++) {
         struct df_tpl_call one = inner;

@@ -141,10 +141,8 @@ split_space(struct df_tpl_run *run, struct df_tpl_value s, int64_t count,
         DF_TRY(df_tpl_strip(run, s, none, true, false, &s));
         if (s.len == 0)
             return DF_OK;
-        if (count == 0) {
-            DF_TRY(df_tpl_strip(run, s, none, false, true, &s));
+        if (count == 0)
             return df_tpl_push(run, parts, s);
-        }
         while (n < s.len && df_tpl_space(s.str + n, s.len - n) == 0)
             n += (size_t) u8_mblen((const uint8_t *) s.str + n, s.len - n);
         DF_TRY(df_tpl_push(run, parts, df_tpl_string(s.str, n)));

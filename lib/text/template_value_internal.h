@@ -18,7 +18,7 @@
 /* Limits of one rendering, so that no template hangs or exhausts us.  */
 enum {
     DF_TPL_MAX_TEXT = 64 << 20,   /* bytes of a string or of the output */
-    DF_TPL_MAX_ARENA = 512 << 20, /* bytes of all values */
+    DF_TPL_MAX_ARENA = 256 << 20, /* bytes of all values */
     DF_TPL_MAX_STEPS = 1 << 26,   /* nodes evaluated, 16 bytes or one item
                                      of a list worked on */
     DF_TPL_MAX_DEPTH = 400,       /* nodes within nodes, values within

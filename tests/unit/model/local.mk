@@ -19,7 +19,8 @@ tests_unit_model_safetensors_t_SOURCES = tests/unit/model/safetensors.c \
 tests_unit_model_safetensors_t_CPPFLAGS = $(unit_cppflags)
 tests_unit_model_safetensors_t_LDADD = $(unit_ldadd)
 unit_tests += tests/unit/model/safetensors_write.t
-tests_unit_model_safetensors_write_t_SOURCES = tests/unit/model/safetensors_write.c \
+tests_unit_model_safetensors_write_t_SOURCES = \
+  tests/unit/model/safetensors_write.c \
   tests/unit/model/files.h
 tests_unit_model_safetensors_write_t_CPPFLAGS = $(unit_cppflags)
 tests_unit_model_safetensors_write_t_LDADD = $(unit_ldadd)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistr.h>
 
-#include "text/template_value_internal.h"
+#include "text/template_func_internal.h"
 
 /* Set *OUT to loop.NAME, or leave it alone.  */
 static void

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "text/template_ast_internal.h"
+#include "text/template_func_internal.h"
 
 static df_status
 filter_abs(struct df_tpl_run *run, struct df_tpl_call *call,

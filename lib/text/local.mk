@@ -16,6 +16,7 @@ lib_libcore_la_SOURCES += lib/text/added.c lib/text/added_load.c \
 dflashinclude_HEADERS += include/dflash/template.h
 lib_libcore_la_SOURCES += lib/text/template.c lib/text/template_internal.h \
   lib/text/template_ast_internal.h lib/text/template_value_internal.h \
+  lib/text/template_func_internal.h lib/text/template_cursor.c \
   lib/text/template_lex.c lib/text/template_lex_internal.h \
   lib/text/template_token.c lib/text/template_literal.c \
   lib/text/template_parse.c lib/text/template_parse_internal.h \

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistr.h>
 
-#include "text/template_value_internal.h"
+#include "text/template_func_internal.h"
 
 /* Set *OUT to loop.NAME, or leave it alone.  */
 static void
@@ -153,7 +153,8 @@ df_tpl_item(struct df_tpl_run *run, struct df_tpl_value value,
         *out = item;
         return DF_OK;
     }
-    if (key.kind != DF_VAL_STRING)
+    /* No attribute has a zero byte in its name.  */
+    if (key.kind != DF_VAL_STRING || memchr(key.str, '\0', key.len))
         return undefined_item(run, value, key, out);
     DF_TRY(df_tpl_new(run, key.len + 1, &name));
     memcpy(name, key.str, key.len);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "text/template_ast_internal.h"
+#include "text/template_func_internal.h"
 
 /* Evaluate the arguments LIST into CALL.  */
 static df_status

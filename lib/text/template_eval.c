@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "text/template_ast_internal.h"
+#include "text/template_func_internal.h"
 
 static df_status
 eval_name(struct df_tpl_run *run, const struct df_tpl_node *node,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "text/template_ast_internal.h"
+#include "text/template_func_internal.h"
 
 static df_status
 filter_abs(struct df_tpl_run *run, struct df_tpl_call *call,
@@ -131,11 +132,8 @@ filter_int(struct df_tpl_run *run, struct df_tpl_call *call,
     if (base != 10)
         return DF_TPL_FAIL(run, DF_UNSUPPORTED, "filter 'int': base %lld",
                            (long long) base);
-    *out = v;
-    if (v.kind == DF_VAL_INT)
-        return DF_OK;
-    *out = df_tpl_int(v.b);
-    if (v.kind == DF_VAL_BOOL)
+    *out = v.kind == DF_VAL_BOOL ? df_tpl_int(v.b) : v;
+    if (out->kind == DF_VAL_INT)
         return DF_OK;
     if (v.kind == DF_VAL_FLOAT)
         return truncated(run, v.f, out);
@@ -163,9 +161,10 @@ filter_float(struct df_tpl_run *run, struct df_tpl_call *call,
     *out = v;
     if (v.kind == DF_VAL_FLOAT)
         return DF_OK;
-    *out = df_tpl_float((double) (v.kind == DF_VAL_INT ? v.i : v.b));
-    if (v.kind == DF_VAL_INT || v.kind == DF_VAL_BOOL)
+    if (v.kind == DF_VAL_INT || v.kind == DF_VAL_BOOL) {
+        *out = df_tpl_float(v.kind == DF_VAL_INT ? (double) v.i : v.b);
         return DF_OK;
+    }
     if (v.kind == DF_VAL_UNDEFINED)
         return df_tpl_use_undefined(run, v);
     *out = df_tpl_none();

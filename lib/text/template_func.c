@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "text/template_value_internal.h"
+#include "text/template_func_internal.h"
 
 /* The parameter I of FUNC, of *LEN bytes; NULL if it has no so many.  */
 static const char *

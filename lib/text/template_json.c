@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "text/template_ast_internal.h"
+#include "text/template_func_internal.h"
 
 static df_status
 list_from_json(struct df_tpl_run *run, const json_t *json,

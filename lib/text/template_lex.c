@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistr.h>
 
+#include "text/template_func_internal.h"
 #include "text/template_lex_internal.h"
 
 /* SOURCE with every line ending made "\n" and a last one dropped.  */

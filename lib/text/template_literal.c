@@ -78,9 +78,10 @@ escape(const struct df_tpl_lexer *lx, const char **from, const char *end,
         *from += n;
         return DF_OK;
     }
-    if (c == 'N')
-        return DF_FAIL(DF_UNSUPPORTED, "%s:%d: escape '\\N' in a string",
-                       lx->name, lx->line);
+    /* What the reference makes of the latter is an accident.  */
+    if (c == 'N' || (unsigned char) c >= 0x80)
+        return DF_FAIL(DF_UNSUPPORTED, "%s:%d: escape '\\%s' in a string",
+                       lx->name, lx->line, c == 'N' ? "N" : "...");
     *(*to)++ = '\\';
     *(*to)++ = c;
     return DF_OK;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "text/template_value_internal.h"
+#include "text/template_func_internal.h"
 
 static df_status
 method_get(struct df_tpl_run *run, struct df_tpl_call *call,

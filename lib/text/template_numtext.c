@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/json_internal.h"
-#include "text/template_value_internal.h"
+#include "text/template_func_internal.h"
 
 enum {
     TEXT_MAX = 400 /* of a number; a longer one is refused */

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "text/template_func_internal.h"
 #include "text/template_parse_internal.h"
 
 static df_status

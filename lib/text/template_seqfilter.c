@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "text/template_value_internal.h"
+#include "text/template_func_internal.h"
 
 /* The argument KW of CALL; absent if it isn't given.  */
 static struct df_tpl_value

@@ -7,7 +7,7 @@
 #include <unicase.h>
 #include <unistr.h>
 
-#include "text/template_value_internal.h"
+#include "text/template_func_internal.h"
 
 /* What Python's str.isspace takes: a little more than Unicode's
    White_Space.  */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistr.h>
 
-#include "text/template_value_internal.h"
+#include "text/template_func_internal.h"
 
 static df_status
 method_upper(struct df_tpl_run *run, struct df_tpl_call *call,

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "text/template_value_internal.h"
+#include "text/template_func_internal.h"
 
 /* A test that looks at the kind of its value alone.  */
 #define KIND_TEST(name, condition)                         \

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text/template_func_internal.h"
 #include "text/template_lex_internal.h"
 
 df_status

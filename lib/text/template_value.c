@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistr.h>
 
-#include "text/template_value_internal.h"
+#include "text/template_func_internal.h"
 
 struct df_tpl_value
 df_tpl_none(void)

@@ -72,7 +72,7 @@ static const char parts[] =
     "{{ bos_token }}\n"
     "{%- set prefix = messages[0].content if messages[0].role == "
     "'system' else \"\" -%}\n"
-    "{%- for m in messages[1:] if prefix else messages -%}\n"
+    "{%- for m in (messages[1:] if prefix else messages) -%}\n"
     "    {%- set role = 'model' if m.role == 'assistant' else "
     "m.role -%}\n"
     "    {{ '[' + role + ']\n"
@@ -171,7 +171,14 @@ static const struct chat_case cases[] = {
      "\"assistant\", \"content\": \"<think>\\nx\\n</think>\\n\\nHo "
      "\"}]",
      "{\"bos_token\": \"<s>\", \"eos_token\": \"</s>\"}", false,
-     "!T:1: the template refuses: Roles must take turns"},
+     "<s>[user]\n"
+     " Be brief.\n"
+     "<image>T[model]\n"
+     "<think>\n"
+     "x\n"
+     "</think>\n"
+     "\n"
+     "Ho"},
     {thinking,
      "[{\"role\": \"system\", \"content\": \" Be brief.\\n\"}, "
      "{\"role\": \"user\", \"content\": \" Hi é\\n\"}, {\"role\": "

@@ -15,6 +15,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* <cblas.h> brings <complex.h>; ops.h has sizes called I.  */
+#undef I
+
 #define DF_PRAGMA(x)   _Pragma(#x)
 #define DF_SIMD        DF_PRAGMA(omp simd)
 #define DF_SIMD_SUM(s) DF_PRAGMA(omp simd reduction(+ : s))

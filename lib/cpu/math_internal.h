@@ -13,7 +13,6 @@
 #include <cblas.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 /* <cblas.h> brings <complex.h>; ops.h has sizes called I.  */
 #undef I
@@ -33,12 +32,16 @@
 
 /* The thread sanitizer isn't up yet when the loader chooses a clone.  */
 #if defined __x86_64__ && defined __gnu_linux__ && !defined DF_NO_CLONES
-#    define DF_CLONES   \
-        __attribute__(( \
-            target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+#    define DF_CLONES \
+        __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #    define DF_CLONES
 #endif
+
+union word {
+    float value;
+    uint32_t bits;
+};
 
 /* e^x for x <= 88: within 1e-7 of it, relatively; 0 where it is less than
    2^-126, more or less; NaN for NaN.  e^88 for more than that.
@@ -51,12 +54,11 @@ df_expf(float x)
 {
     const float shift = 0x1.8p23f;
     float y = x > 88.0f ? 88.0f : x;
-    float biased = y * 0x1.715476p0f + shift;
-    float n = biased - shift;
+    union word rounded = {.value = y * 0x1.715476p0f + shift};
+    float n = rounded.value - shift;
     float r = (y - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;
     float p = 1.0f / 5040;
-    uint32_t bits;
-    float power;
+    union word power;
 
     p = p * r + 1.0f / 720;
     p = p * r + 1.0f / 120;
@@ -65,10 +67,8 @@ df_expf(float x)
     p = p * r + 0.5f;
     p = p * r + 1.0f;
     p = p * r + 1.0f;
-    memcpy(&bits, &biased, sizeof bits);
-    bits = (bits + 127) << 23;
-    memcpy(&power, &bits, sizeof power);
-    return x < -87.0f ? 0.0f : p * power;
+    power.bits = (rounded.bits + 127) << 23;
+    return x < -87.0f ? 0.0f : p * power.value;
 }
 
 /* C[M,N] = A[M,K] B[N,K]^T.  Nothing happens if M, N or K is 0.  */
@@ -104,12 +104,12 @@ df_gemm_tn(size_t M, size_t N, size_t K, const float *a, size_t lda,
                     (int) ldc);
 }
 
-/* P[0..N) = e^(S - max S), in place; return the sum, and the maximum in
- *MAX.  */
-float df_softmax_row(float *s, size_t n, float *max);
+/* The greatest of S[0..N), -INFINITY if there is none.  NaN isn't greater
+   than anything.  */
+float df_max_row(const float *s, size_t n);
 
-/* S[0..N) = e^(S - LSE), in place.  */
-void df_exp_row(float *s, size_t n, float lse);
+/* S[0..N) = e^(S - MAX), in place; return their sum.  */
+float df_exp_row(float *s, size_t n, float max);
 
 /* DS[0..N) = P * (DS - DELTA), in place.  */
 void df_softmax_bwd_row(float *ds, const float *p, float delta, size_t n);

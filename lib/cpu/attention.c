@@ -83,8 +83,9 @@ weigh_tile(const struct tile *t, const float *v, size_t ldv, float *out,
     for (size_t i = 0; i < t->n; i++) {
         size_t q = t->q0 + i, lo = first_key(q, t->args->window);
         size_t right = lo > t->q0 ? lo : t->q0;
-        float *s = t->s + i * t->width, *o = t->o + i * D, max;
-        float sum = df_softmax_row(s + lo - t->k0, q + 1 - lo, &max);
+        float *s = t->s + i * t->width, *o = t->o + i * D;
+        float max = df_max_row(s + lo - t->k0, q + 1 - lo);
+        float sum = df_exp_row(s + lo - t->k0, q + 1 - lo, max);
 
         if (lo < t->f0)
             df_weigh_rows(o, s + lo - t->k0, v0 + (lo - t->k0) * ldv, ldv,

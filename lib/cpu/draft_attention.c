@@ -34,10 +34,11 @@ softmax_chunk(const struct df_chunk *c,
 {
     for (size_t m = 0; m < c->rows; m++) {
         size_t lo, hi, head, row = df_chunk_row(c, m, &head);
-        float max;
+        float *s = t->s + m * c->width, max;
 
         df_chunk_seen(c, m / c->block_rows, m % c->map->b, &lo, &hi);
-        t->sum[m] = df_softmax_row(t->s + m * c->width + lo, hi - lo, &max);
+        max = df_max_row(s + lo, hi - lo);
+        t->sum[m] = df_exp_row(s + lo, hi - lo, max);
         if (a->lse)
             a->lse[row * a->A + kv * c->heads + head] = max + logf(t->sum[m]);
     }

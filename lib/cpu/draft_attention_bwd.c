@@ -82,8 +82,8 @@ exp_chunk(const struct df_chunk *c, const struct sequence *s,
         df_chunk_seen(c, m / c->block_rows, m % c->map->b, &lo, &hi);
         df_exp_row(t->p + m * c->width + lo, hi - lo, a->lse[i]);
         a->delta[i] =
-            df_dot(t->x + m * c->D,
-                   s->out.data + row * s->out.ld + head * c->D, c->D);
+            df_dot_row(t->x + m * c->D,
+                       s->out.data + row * s->out.ld + head * c->D, c->D);
         t->delta[m] = a->delta[i];
     }
 }

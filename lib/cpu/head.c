@@ -27,49 +27,35 @@ struct row {
     int32_t best;
 };
 
-/* Put the greatest of Z[0..N), the logits from V0 on, into R.  NaN isn't
-   greater than anything.  */
-DF_CLONES static void
+/* Put the greatest of Z[0..N), the logits from V0 on, into R.  */
+static void
 find_greatest(struct row *r, const float *z, size_t n, size_t v0)
 {
     size_t found = n;
 
     for (size_t i = 0; i < n; i += STEP) {
-        size_t end = n - i < STEP ? n : i + STEP;
-        float m = -INFINITY;
+        float max = df_max_row(z + i, n - i < STEP ? n - i : STEP);
 
-        DF_SIMD_MAX(m)
-        for (size_t j = i; j < end; j++)
-            m = z[j] > m ? z[j] : m;
-        if (m > r->max) {
-            r->max = m;
+        if (max > r->max) {
+            r->max = max;
             found = i;
         }
     }
-    for (; found < n; found++)
-        if (z[found] == r->max) {
-            r->best = (int32_t) (v0 + found);
-            break;
-        }
+    if (found == n)
+        return;
+    while (z[found] != r->max)
+        found++;
+    r->best = (int32_t) (v0 + found);
 }
 
 /* Z[0..N) = e^(Z - MAX); return the sum.  */
-DF_CLONES static double
+static double
 exponents(float *z, size_t n, float max)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < n; i += STEP) {
-        size_t end = n - i < STEP ? n : i + STEP;
-        float part = 0;
-
-        DF_SIMD_SUM(part)
-        for (size_t j = i; j < end; j++) {
-            z[j] = df_expf(z[j] - max);
-            part += z[j];
-        }
-        sum += (double) part;
-    }
+    for (size_t i = 0; i < n; i += STEP)
+        sum += (double) df_exp_row(z + i, n - i < STEP ? n - i : STEP, max);
     return sum;
 }
 

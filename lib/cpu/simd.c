@@ -4,29 +4,44 @@
 
 #include "cpu/simd_internal.h"
 
-DF_CLONES float
-df_softmax_row(float *s, size_t n, float *max)
-{
-    float m = -INFINITY, sum = 0;
+/* A maximum isn't vectorised by itself, NaN being what it is.  */
+enum {
+    LANES = 16
+};
 
-    DF_SIMD_MAX(m)
-    for (size_t i = 0; i < n; i++)
-        m = s[i] > m ? s[i] : m;
-    DF_SIMD_SUM(sum)
-    for (size_t i = 0; i < n; i++) {
-        s[i] = df_expf(s[i] - m);
-        sum += s[i];
+DF_CLONES float
+df_max_row(const float *s, size_t n)
+{
+    float lane[LANES], m = -INFINITY;
+    size_t i = 0;
+
+    for (size_t l = 0; l < LANES; l++)
+        lane[l] = m;
+    for (; i + LANES <= n; i += LANES) {
+        DF_SIMD
+        for (size_t l = 0; l < LANES; l++)
+            lane[l] = s[i + l] > lane[l] ? s[i + l] : lane[l];
     }
-    *max = m;
-    return sum;
+    for (size_t l = 0; l < LANES; l++)
+        m = lane[l] > m ? lane[l] : m;
+    for (; i < n; i++)
+        m = s[i] > m ? s[i] : m;
+    return m;
 }
 
-DF_CLONES void
-df_exp_row(float *s, size_t n, float lse)
+DF_CLONES float
+df_exp_row(float *s, size_t n, float max)
 {
-    DF_SIMD
-    for (size_t i = 0; i < n; i++)
-        s[i] = df_expf(s[i] - lse);
+    float sum = 0;
+
+    DF_SIMD_SUM(sum)
+    for (size_t i = 0; i < n; i++) {
+        float e = df_expf(s[i] - max);
+
+        s[i] = e;
+        sum += e;
+    }
+    return sum;
 }
 
 DF_CLONES void
@@ -60,7 +75,7 @@ df_add_outer(float *y, size_t ld, const float *a, const float *x, size_t n,
 }
 
 DF_CLONES float
-df_dot(const float *x, const float *y, size_t D)
+df_dot_row(const float *x, const float *y, size_t D)
 {
     float sum = 0;
 

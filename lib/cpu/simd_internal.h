@@ -1,5 +1,5 @@
-/* simd_internal.h - what the loops of attention and loss are made of: an
-   exponential that vectorises, and products of sub-matrices.
+/* simd_internal.h - what the loops of attention and loss are made of: rows
+   in vectors, and products of sub-matrices.
 
    A loop marked DF_SIMD is vectorised by every compiler that knows OpenMP's
    simd pragma, sums and maxima too.  */
@@ -9,46 +9,15 @@
 
 #include <cblas.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include "cpu/clones_internal.h"
+/* <cblas.h> brings <complex.h>; ops.h has sizes called I.  */
+#undef I
+
+#include "cpu/math_internal.h"
 
 #define DF_PRAGMA(x)   _Pragma(#x)
 #define DF_SIMD        DF_PRAGMA(omp simd)
 #define DF_SIMD_SUM(s) DF_PRAGMA(omp simd reduction(+ : s))
-#define DF_SIMD_MAX(m) DF_PRAGMA(omp simd reduction(max : m))
-
-/* e^x for x <= 88: within 1e-7 of it, relatively; 0 where it is less than
-   2^-126, more or less; NaN for NaN.  e^88 for more than that.
-
-   With x = n ln 2 + r and |r| <= ln 2 / 2, it is 2^n times the first eight
-   terms of the series of e^r, the ninth being below 6e-9.  Adding 1.5 * 2^23
-   rounds to a whole number and leaves it in the low bits.  */
-static inline __attribute__((always_inline)) float
-df_expf(float x)
-{
-    const float shift = 0x1.8p23f;
-    float y = x > 88.0f ? 88.0f : x;
-    float biased = y * 0x1.715476p0f + shift;
-    float n = biased - shift;
-    float r = (y - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;
-    float p = 1.0f / 5040;
-    uint32_t bits;
-    float power;
-
-    p = p * r + 1.0f / 720;
-    p = p * r + 1.0f / 120;
-    p = p * r + 1.0f / 24;
-    p = p * r + 1.0f / 6;
-    p = p * r + 0.5f;
-    p = p * r + 1.0f;
-    p = p * r + 1.0f;
-    memcpy(&bits, &biased, sizeof bits);
-    bits = (bits + 127) << 23;
-    memcpy(&power, &bits, sizeof power);
-    return x < -87.0f ? 0.0f : p * power;
-}
 
 /* C[M,N] = A[M,K] B[N,K]^T.  Nothing happens if M, N or K is 0.  */
 static inline void
@@ -83,12 +52,12 @@ df_gemm_tn(size_t M, size_t N, size_t K, const float *a, size_t lda,
                     (int) ldc);
 }
 
-/* P[0..N) = e^(S - max S), in place; return the sum, and the maximum in
- *MAX.  */
-float df_softmax_row(float *s, size_t n, float *max);
+/* The greatest of S[0..N), -INFINITY if there is none.  NaN isn't greater
+   than anything.  */
+float df_max_row(const float *s, size_t n);
 
-/* S[0..N) = e^(S - LSE), in place.  */
-void df_exp_row(float *s, size_t n, float lse);
+/* S[0..N) = e^(S - MAX), in place; return their sum.  */
+float df_exp_row(float *s, size_t n, float max);
 
 /* DS[0..N) = P * (DS - DELTA), in place.  */
 void df_softmax_bwd_row(float *ds, const float *p, float delta, size_t n);
@@ -102,7 +71,7 @@ void df_add_outer(float *y, size_t ld, const float *a, const float *x,
                   size_t n, size_t D);
 
 /* The sum of X[0..D) * Y[0..D).  */
-float df_dot(const float *x, const float *y, size_t D);
+float df_dot_row(const float *x, const float *y, size_t D);
 
 /* Y[0..D) = F * X[0..D).  */
 void df_scale_row(float *y, const float *x, float f, size_t D);

@@ -34,7 +34,7 @@ find_greatest(struct row *r, const float *z, size_t n, size_t v0)
     size_t found = n;
 
     for (size_t i = 0; i < n; i += STEP) {
-        float max = df_max_row(z + i, n - i < STEP ? n - i : STEP);
+        float max = cpu_max_row(z + i, n - i < STEP ? n - i : STEP);
 
         if (max > r->max) {
             r->max = max;
@@ -55,7 +55,7 @@ exponents(float *z, size_t n, float max)
     double sum = 0;
 
     for (size_t i = 0; i < n; i += STEP)
-        sum += (double) df_exp_row(z + i, n - i < STEP ? n - i : STEP, max);
+        sum += (double) cpu_exp_row(z + i, n - i < STEP ? n - i : STEP, max);
     return sum;
 }
 
@@ -77,7 +77,7 @@ add_tile(const struct df_head_loss_args *a, struct row *r, size_t i, float *z,
     if (a->dh && v0 > 0 && factor < 1.0f) {
         float *dh = (float *) a->dh + i * a->H;
 
-        df_scale_row(dh, dh, factor, a->H);
+        cpu_scale_row(dh, dh, factor, a->H);
     }
 }
 
@@ -92,10 +92,10 @@ finish_row(const struct df_head_loss_args *a, const struct row *r, size_t i)
             (float) (log(r->sum) + (double) r->max - (double) r->label);
     if (!a->dh)
         return;
-    df_scale_row(dh, dh, (float) (1 / r->sum), a->H);
-    df_weigh_rows(dh, &minus_one,
-                  (const float *) a->u + (size_t) a->labels[i] * a->H, a->H, 1,
-                  a->H);
+    cpu_scale_row(dh, dh, (float) (1 / r->sum), a->H);
+    cpu_weigh_rows(dh, &minus_one,
+                   (const float *) a->u + (size_t) a->labels[i] * a->H, a->H,
+                   1, a->H);
 }
 
 static df_status

@@ -10,7 +10,7 @@ enum {
 };
 
 DF_CLONES float
-df_max_row(const float *s, size_t n)
+cpu_max_row(const float *s, size_t n)
 {
     float lane[LANES], m = -INFINITY;
     size_t i = 0;
@@ -30,7 +30,7 @@ df_max_row(const float *s, size_t n)
 }
 
 DF_CLONES float
-df_exp_row(float *s, size_t n, float max)
+cpu_exp_row(float *s, size_t n, float max)
 {
     float sum = 0;
 
@@ -45,7 +45,7 @@ df_exp_row(float *s, size_t n, float max)
 }
 
 DF_CLONES void
-df_softmax_bwd_row(float *ds, const float *p, float delta, size_t n)
+cpu_softmax_bwd_row(float *ds, const float *p, float delta, size_t n)
 {
     DF_SIMD
     for (size_t i = 0; i < n; i++)
@@ -53,8 +53,8 @@ df_softmax_bwd_row(float *ds, const float *p, float delta, size_t n)
 }
 
 DF_CLONES void
-df_weigh_rows(float *y, const float *a, const float *x, size_t ld, size_t n,
-              size_t D)
+cpu_weigh_rows(float *y, const float *a, const float *x, size_t ld, size_t n,
+               size_t D)
 {
     for (size_t k = 0; k < n; k++) {
         DF_SIMD
@@ -64,8 +64,8 @@ df_weigh_rows(float *y, const float *a, const float *x, size_t ld, size_t n,
 }
 
 DF_CLONES void
-df_add_outer(float *y, size_t ld, const float *a, const float *x, size_t n,
-             size_t D)
+cpu_add_outer(float *y, size_t ld, const float *a, const float *x, size_t n,
+              size_t D)
 {
     for (size_t k = 0; k < n; k++) {
         DF_SIMD
@@ -75,7 +75,7 @@ df_add_outer(float *y, size_t ld, const float *a, const float *x, size_t n,
 }
 
 DF_CLONES float
-df_dot_row(const float *x, const float *y, size_t D)
+cpu_dot_row(const float *x, const float *y, size_t D)
 {
     float sum = 0;
 
@@ -86,7 +86,7 @@ df_dot_row(const float *x, const float *y, size_t D)
 }
 
 DF_CLONES void
-df_scale_row(float *y, const float *x, float f, size_t D)
+cpu_scale_row(float *y, const float *x, float f, size_t D)
 {
     DF_SIMD
     for (size_t d = 0; d < D; d++)

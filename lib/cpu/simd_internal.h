@@ -54,26 +54,26 @@ df_gemm_tn(size_t M, size_t N, size_t K, const float *a, size_t lda,
 
 /* The greatest of S[0..N), -INFINITY if there is none.  NaN isn't greater
    than anything.  */
-float df_max_row(const float *s, size_t n);
+float cpu_max_row(const float *s, size_t n);
 
 /* S[0..N) = e^(S - MAX), in place; return their sum.  */
-float df_exp_row(float *s, size_t n, float max);
+float cpu_exp_row(float *s, size_t n, float max);
 
 /* DS[0..N) = P * (DS - DELTA), in place.  */
-void df_softmax_bwd_row(float *ds, const float *p, float delta, size_t n);
+void cpu_softmax_bwd_row(float *ds, const float *p, float delta, size_t n);
 
 /* Y[0..D) += sum over K < N of A[K] * X[K * LD + 0..D).  */
-void df_weigh_rows(float *y, const float *a, const float *x, size_t ld,
-                   size_t n, size_t D);
+void cpu_weigh_rows(float *y, const float *a, const float *x, size_t ld,
+                    size_t n, size_t D);
 
 /* Y[K * LD + 0..D) += A[K] * X[0..D), for K < N.  */
-void df_add_outer(float *y, size_t ld, const float *a, const float *x,
-                  size_t n, size_t D);
+void cpu_add_outer(float *y, size_t ld, const float *a, const float *x,
+                   size_t n, size_t D);
 
 /* The sum of X[0..D) * Y[0..D).  */
-float df_dot_row(const float *x, const float *y, size_t D);
+float cpu_dot_row(const float *x, const float *y, size_t D);
 
 /* Y[0..D) = F * X[0..D).  */
-void df_scale_row(float *y, const float *x, float f, size_t D);
+void cpu_scale_row(float *y, const float *x, float f, size_t D);
 
 #endif

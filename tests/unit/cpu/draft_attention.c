@@ -2,7 +2,7 @@
 
 #include <sched.h>
 
-#include "cpu/math_internal.h"
+#include "cpu/simd_internal.h"
 #include "tap/tap.h"
 #include "unit/cpu/draft.h"
 

@@ -1,7 +1,7 @@
 #include <config.h>
 
 #include "cpu/cpu_internal.h"
-#include "cpu/math_internal.h"
+#include "cpu/simd_internal.h"
 #include "tap/tap.h"
 #include "unit/cpu/buffers.h"
 

@@ -13,7 +13,9 @@ prepare(struct session *s)
     DF_TRY(open_models(s));
     DF_TRY(open_data(s));
     DF_TRY(describe_run(s));
-    DF_TRY(measure_gemm(s));
+    /* It takes seconds, and nothing else reads it.  */
+    if (opt.stats)
+        DF_TRY(measure_gemm(s));
     DF_TRY(df_run_warm_up(s->run));
     return begin_output(s);
 }
@@ -59,6 +61,7 @@ main(int argc, char **argv)
     int status;
 
     parse_options(&train_tool, argc, argv);
+    check_options();
     signals_install();
     status = run(&session);
     abandon_output(&session);

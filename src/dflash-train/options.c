@@ -178,3 +178,15 @@ const struct tool train_tool = {
     .operands = "",
     .options = options,
 };
+
+void
+check_options(void)
+{
+    if (opt.resume && opt.overwrite)
+        option_mistake(&train_tool, "--resume and --overwrite exclude each "
+                                    "other");
+    if (opt.max_length > opt.token_budget)
+        option_reject(&train_tool, &opt.token_budget,
+                      "%ld is below --max-length, which is %ld",
+                      opt.token_budget, opt.max_length);
+}

@@ -48,4 +48,7 @@ struct train_options {
 extern struct train_options opt;
 extern const struct tool train_tool;
 
+/* Exit with a message unless the options go together.  */
+void check_options(void);
+
 #endif

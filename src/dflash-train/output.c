@@ -123,9 +123,6 @@ find_checkpoint(struct session *s)
 df_status
 find_output(struct session *s)
 {
-    if (opt.resume && opt.overwrite)
-        option_mistake(&train_tool, "--resume and --overwrite exclude each "
-                                    "other");
     s->checkpoint_dir = output_path("checkpoints");
     if (!s->checkpoint_dir)
         return DF_FAIL(DF_NO_MEMORY, "%s", opt.output);

@@ -18,166 +18,180 @@
 #define LEVEL \
     "{'type':'ByteLevel','add_prefix_space':false,'trim_offsets':false}"
 
-/* Tokenizers that are well-formed JSON, but for one thing.  */
-static const struct {
-    struct parts parts;
+struct refused_parts {
     df_status status;
     const char *message; /* a part of it */
-} refused[] = {
-  /* What is not implemented.  */
-    {{.words = WORDS, .normalizer = "{'type':'BertNormalizer'}"},
-     DF_UNSUPPORTED,                                                                                "normalizer of type BertNormalizer is not supported"},
-    {{.words = WORDS,
-      .normalizer = "{'type':'Sequence','normalizers':[{'type':'NFC'},{'type':"
-                    "'Precompiled'}]}"},
-     DF_UNSUPPORTED,                                                                                "normalizer of type Precompiled is not supported"   },
-    {{.words = WORDS, .pre_tokenizer = "{'type':'Whitespace'}"},
-     DF_UNSUPPORTED,                                                                                "pre_tokenizer of type Whitespace is not supported" },
-    {{.words = WORDS,
-      .pre_tokenizer =
-          "{'type':'Sequence','pretokenizers':[" LEVEL "," SPLIT("a") "]}"},
-     DF_UNSUPPORTED,                                                                                "Split behind ByteLevel"                            },
-    {{.words = WORDS, .post = "{'type':'BertProcessing'}"},
-     DF_UNSUPPORTED,                                                                                "post_processor of type BertProcessing"             },
-    {{.words = WORDS, .decoder = "{'type':'WordPiece'}"},
-     DF_UNSUPPORTED,                                                                                "decoder of type WordPiece is not supported"        },
-    {{.words = WORDS, .model = ",'dropout':0.1"},                                   DF_UNSUPPORTED, "dropout"                                           },
-    {{.words = WORDS, .model = ",'continuing_subword_prefix':'##'"},
-     DF_UNSUPPORTED,                                                                                "continuing_subword_prefix"                         },
-    {{.words = WORDS, .model = ",'end_of_word_suffix':'</w>'"},
-     DF_UNSUPPORTED,                                                                                "end_of_word_suffix"                                },
-    {{.words = WORDS, .model = ",'novelty':1"},
-     DF_UNSUPPORTED,                                                                                "the key novelty"                                   },
-    {{.words = WORDS, .normalizer = "{'type':'NFC','form':'D'}"},
-     DF_UNSUPPORTED,                                                                                "the key form"                                      },
-    {{.words = WORDS,
-      .pre_tokenizer = "{'type':'Metaspace','replacement':'_',"
-                       "'prepend_scheme':'first'}",
-      .normalizer = "{'type':'NFC'}"},
-     DF_UNSUPPORTED,                                                                                "prepend_scheme first"                              },
-    {{.words = WORDS,
-      .normalizer = "{'type':'Replace','pattern':{'Regex':'a*'},'content':"
-                    "'b'}"},
-     DF_UNSUPPORTED,                                                                                "a pattern that may match nothing"                  },
- /* Patterns that PCRE2 would read otherwise than Oniguruma.  */
-    {{.words = WORDS, .pre_tokenizer = SPLIT("a\\\\b")},
-     DF_UNSUPPORTED,                                                                                "this escape (byte 2)"                              },
-    {{.words = WORDS, .pre_tokenizer = SPLIT("\\\\h+")},
-     DF_UNSUPPORTED,                                                                                "this escape"                                       },
-    {{.words = WORDS, .pre_tokenizer = SPLIT("a{2}+")},
-     DF_UNSUPPORTED,                                                                                "behind this repetition"                            },
-    {{.words = WORDS, .pre_tokenizer = SPLIT("a{2}?")},
-     DF_UNSUPPORTED,                                                                                "behind this repetition"                            },
-    {{.words = WORDS, .pre_tokenizer = SPLIT("[a&&b]")},
-     DF_UNSUPPORTED,                                                                                "&& within brackets"                                },
-    {{.words = WORDS, .pre_tokenizer = SPLIT("[[:alpha:]]")},
-     DF_UNSUPPORTED,                                                                                "brackets within brackets"                          },
-    {{.words = WORDS, .pre_tokenizer = SPLIT("[\\\\s-a]")},
-     DF_UNSUPPORTED,                                                                                "a hyphen beside a class"                           },
-    {{.words = WORDS, .pre_tokenizer = SPLIT("(?i:ss)")},
-     DF_UNSUPPORTED,                                                                                "case folding"                                      },
-    {{.words = WORDS, .pre_tokenizer = SPLIT("(?i:[a])")},
-     DF_UNSUPPORTED,                                                                                "brackets under (?i)"                               },
-    {{.words = WORDS, .pre_tokenizer = SPLIT("a(?i)b|c")},
-     DF_UNSUPPORTED,                                                                                "this kind of group"                                },
-    {{.words = WORDS, .pre_tokenizer = SPLIT("(a)\\\\1")},
-     DF_UNSUPPORTED,                                                                                "this escape"                                       },
-    {{.words = WORDS, .pre_tokenizer = SPLIT("\\\\p{Klingon}")},
-     DF_UNSUPPORTED,                                                                                "PCRE2 refuses"                                     },
-    {{.words = WORDS, .pre_tokenizer = SPLIT("a)")},
-     DF_UNSUPPORTED,                                                                                "a closing parenthesis"                             },
-    {{.words = WORDS, .pre_tokenizer = SPLIT("(a")},
-     DF_UNSUPPORTED,                                                                                "a group that is never closed"                      },
-    {{.words = WORDS, .pre_tokenizer = SPLIT("[a")},
-     DF_UNSUPPORTED,                                                                                "a bracket that is never closed"                    },
-    {{.words = WORDS, .pre_tokenizer = SPLIT("")},
-     DF_UNSUPPORTED,                                                                                "an empty pattern"                                  },
- /* Contradictions.  */
-    {{.words = "a b;a b"},                                                          DF_FORMAT,      "merge 0: no token ab"                              },
-    {{.words = "a b ab;a b,a c"},                                                   DF_FORMAT,      "merge 1: no token c"                               },
-    {{.words = "a b ab;a b,ab"},                                                    DF_FORMAT,      "merge 1 is not two strings"                        },
-    {{.words = WORDS, .added = "<s>/s <s>/"},                                       DF_FORMAT,      "given twice"                                       },
-    {{.words = WORDS,
-      .normalizer = "{'type':'NFC'}",
-      .added = "\u00e9/n e\u0301/n"},
-     DF_FORMAT,                                                                                     "the same when normalized"                          },
-    {{.words = WORDS,
-      .post = "{'type':'TemplateProcessing','single':[{'Sequence':{'id':'A',"
-              "'type_id':0}},{'SpecialToken':{'id':'E','type_id':0}}],"
-              "'special_tokens':{'E':{'id':'E','ids':[99],'tokens':['E']}}}"},
-     DF_FORMAT,                                                                                     "an id that no token has"                           },
-    {{.words = WORDS,
-      .post = "{'type':'TemplateProcessing','single':[{'Sequence':{'id':'B',"
-              "'type_id':0}}],'special_tokens':{}}"},
-     DF_UNSUPPORTED,                                                                                "other than one text A"                             },
+    struct parts parts;
+};
+
+struct refused_file {
+    const char *message; /* a part of it */
+    const char *json;
+};
+
+#define ROW(status, message, ...)        \
+    {                                    \
+        status, message, { __VA_ARGS__ } \
+    }
+#define FILE_ROW(message, json) \
+    {                           \
+        message, json           \
+    }
+
+/* Tokenizers that are well-formed JSON, but for one thing.  */
+static const struct refused_parts refused[] = {
+    /* What is not implemented.  */
+    ROW(DF_UNSUPPORTED, "normalizer of type BertNormalizer is not supported",
+        .words = WORDS, .normalizer = "{'type':'BertNormalizer'}"),
+    ROW(DF_UNSUPPORTED, "normalizer of type Precompiled is not supported",
+        .words = WORDS,
+        .normalizer =
+            "{'type':'Sequence','normalizers':[{'type':'NFC'},{'type':"
+            "'Precompiled'}]}"),
+    ROW(DF_UNSUPPORTED, "pre_tokenizer of type Whitespace is not supported",
+        .words = WORDS, .pre_tokenizer = "{'type':'Whitespace'}"),
+    ROW(DF_UNSUPPORTED, "Split behind ByteLevel", .words = WORDS,
+        .pre_tokenizer =
+            "{'type':'Sequence','pretokenizers':[" LEVEL "," SPLIT("a") "]}"),
+    ROW(DF_UNSUPPORTED, "post_processor of type BertProcessing",
+        .words = WORDS, .post = "{'type':'BertProcessing'}"),
+    ROW(DF_UNSUPPORTED, "decoder of type WordPiece is not supported",
+        .words = WORDS, .decoder = "{'type':'WordPiece'}"),
+    ROW(DF_UNSUPPORTED, "dropout", .words = WORDS, .model = ",'dropout':0.1"),
+    ROW(DF_UNSUPPORTED, "continuing_subword_prefix", .words = WORDS,
+        .model = ",'continuing_subword_prefix':'##'"),
+    ROW(DF_UNSUPPORTED, "end_of_word_suffix", .words = WORDS,
+        .model = ",'end_of_word_suffix':'</w>'"),
+    ROW(DF_UNSUPPORTED, "the key novelty", .words = WORDS,
+        .model = ",'novelty':1"),
+    ROW(DF_UNSUPPORTED, "the key form", .words = WORDS,
+        .normalizer = "{'type':'NFC','form':'D'}"),
+    ROW(DF_UNSUPPORTED, "prepend_scheme first", .words = WORDS,
+        .pre_tokenizer = "{'type':'Metaspace','replacement':'_',"
+                         "'prepend_scheme':'first'}",
+        .normalizer = "{'type':'NFC'}"),
+    ROW(DF_UNSUPPORTED, "a pattern that may match nothing", .words = WORDS,
+        .normalizer = "{'type':'Replace','pattern':{'Regex':'a*'},'content':"
+                      "'b'}"),
+    /* Patterns that PCRE2 would read otherwise than Oniguruma.  */
+    ROW(DF_UNSUPPORTED, "this escape (byte 2)", .words = WORDS,
+        .pre_tokenizer = SPLIT("a\\\\b")),
+    ROW(DF_UNSUPPORTED, "this escape", .words = WORDS,
+        .pre_tokenizer = SPLIT("\\\\h+")),
+    ROW(DF_UNSUPPORTED, "behind this repetition", .words = WORDS,
+        .pre_tokenizer = SPLIT("a{2}+")),
+    ROW(DF_UNSUPPORTED, "behind this repetition", .words = WORDS,
+        .pre_tokenizer = SPLIT("a{2}?")),
+    ROW(DF_UNSUPPORTED, "&& within brackets", .words = WORDS,
+        .pre_tokenizer = SPLIT("[a&&b]")),
+    ROW(DF_UNSUPPORTED, "brackets within brackets", .words = WORDS,
+        .pre_tokenizer = SPLIT("[[:alpha:]]")),
+    ROW(DF_UNSUPPORTED, "a hyphen beside a class", .words = WORDS,
+        .pre_tokenizer = SPLIT("[\\\\s-a]")),
+    ROW(DF_UNSUPPORTED, "case folding", .words = WORDS,
+        .pre_tokenizer = SPLIT("(?i:ss)")),
+    ROW(DF_UNSUPPORTED, "brackets under (?i)", .words = WORDS,
+        .pre_tokenizer = SPLIT("(?i:[a])")),
+    ROW(DF_UNSUPPORTED, "this kind of group", .words = WORDS,
+        .pre_tokenizer = SPLIT("a(?i)b|c")),
+    ROW(DF_UNSUPPORTED, "this escape", .words = WORDS,
+        .pre_tokenizer = SPLIT("(a)\\\\1")),
+    ROW(DF_UNSUPPORTED, "PCRE2 refuses", .words = WORDS,
+        .pre_tokenizer = SPLIT("\\\\p{Klingon}")),
+    ROW(DF_UNSUPPORTED, "a closing parenthesis", .words = WORDS,
+        .pre_tokenizer = SPLIT("a)")),
+    ROW(DF_UNSUPPORTED, "a group that is never closed", .words = WORDS,
+        .pre_tokenizer = SPLIT("(a")),
+    ROW(DF_UNSUPPORTED, "a bracket that is never closed", .words = WORDS,
+        .pre_tokenizer = SPLIT("[a")),
+    ROW(DF_UNSUPPORTED, "an empty pattern", .words = WORDS,
+        .pre_tokenizer = SPLIT("")),
+    /* Contradictions.  */
+    ROW(DF_FORMAT, "merge 0: no token ab", .words = "a b;a b"),
+    ROW(DF_FORMAT, "merge 1: no token c", .words = "a b ab;a b,a c"),
+    ROW(DF_FORMAT, "merge 1 is not two strings", .words = "a b ab;a b,ab"),
+    ROW(DF_FORMAT, "given twice", .words = WORDS, .added = "<s>/s <s>/"),
+    ROW(DF_FORMAT, "the same when normalized", .words = WORDS,
+        .normalizer = "{'type':'NFC'}", .added = "\u00e9/n e\u0301/n"),
+    ROW(DF_FORMAT, "an id that no token has", .words = WORDS,
+        .post =
+            "{'type':'TemplateProcessing','single':[{'Sequence':{'id':'A',"
+            "'type_id':0}},{'SpecialToken':{'id':'E','type_id':0}}],"
+            "'special_tokens':{'E':{'id':'E','ids':[99],'tokens':['E']}}}"),
+    ROW(DF_UNSUPPORTED, "other than one text A", .words = WORDS,
+        .post = "{'type':'TemplateProcessing','single':[{'Sequence':{'id':'B',"
+                "'type_id':0}}],'special_tokens':{}}"),
 };
 
 /* Whole files.  */
-static const struct {
-    const char *json;
-    const char *message;
-} files[] = {
-    {"",                                                                      "tokenizer.json:1:"                                             },
-    {"{'version':'1.0','model':{'type':'BPE','vocab':{'a':0},'mer",
-     "not JSON"                                                                                                                               },
-    {"[]",                                                                    "an array, not an object"                                       },
-    {"{}",                                                                    "no model"                                                      },
-    {"{'model':7}",                                                           "model is an integer"                                           },
-    {"{'model':{'type':'Unigram','vocab':[]}}",                               "model of type Unigram"                                         },
-    {"{'model':{'type':'BPE','merges':[]}}",                                  "no vocab"                                                      },
-    {"{'model':{'type':'BPE','vocab':{},'merges':[]}}",                       "vocab is empty"                                                },
-    {"{'model':{'type':'BPE','vocab':['a'],'merges':[]}}",
-     "vocab is an array"                                                                                                                      },
-    {"{'model':{'type':'BPE','vocab':{'a':0},'merges':{}}}",
-     "merges is an object"                                                                                                                    },
-    {"{'model':{'type':'BPE','vocab':{'a':0},'merges':[7]}}",
-     "merge 0 is not"                                                                                                                         },
-    {"{'model':{'type':'BPE','vocab':{'a':0},'merges':[['a']]}}",
-     "merge 0 is not"                                                                                                                         },
-    {"{'model':{'type':'BPE','vocab':{'a':0.5},'merges':[]}}",
-     "token a has a real number"                                                                                                              },
-    {"{'model':{'type':'BPE','vocab':{'a':-1},'merges':[]}}",
-     "token a has id -1"                                                                                                                      },
-    {"{'model':{'type':'BPE','vocab':{'a':2147483647},'merges':[]}}",
-     "token a has id 2147483647"                                                                                                              },
-    {"{'model':{'type':'BPE','vocab':{'a':0,'b':0},'merges':[]}}",
-     "tokens a and b both have id 0"                                                                                                          },
-    {"{'model':{'type':'BPE','vocab':{'a':0,'a':1},'merges':[]}}",            "not JSON"                                                      },
-    {"{'model':{'vocab':{'a':0},'merges':[],'fuse_unk':'yes'}}",
-     "fuse_unk is a string"                                                                                                                   },
-    {"{'version':'2.0','model':{'vocab':{'a':0},'merges':[]}}",
-     "version 2.0 is not supported"                                                                                                           },
-    {"{'model':{'vocab':{'a':0},'merges':[]},'truncation':{'max_length':5}}",
-     "truncation is not supported"                                                                                                            },
-    {"{'model':{'vocab':{'a':0},'merges':[]},'padding':{}}",
-     "padding is not supported"                                                                                                               },
-    {"{'model':{'vocab':{'a':0},'merges':[]},'novelty':null}",
-     "the key novelty"                                                                                                                        },
-    {"{'model':{'vocab':{'a':0},'merges':[]},'normalizer':'NFC'}",
-     "normalizer is a string"                                                                                                                 },
-    {"{'model':{'vocab':{'a':0},'merges':[]},'normalizer':{}}",               "no type"                                                       },
-    {"{'model':{'vocab':{'a':0},'merges':[]},'added_tokens':[{'id':7,"
-     "'content':'b','single_word':false,'lstrip':false,'rstrip':false,"
-     "'normalized':false,'special':false}]}",                            "added token b has id 7, where its place in the list gives it 1"},
-    {"{'model':{'vocab':{'a':0},'merges':[]},'added_tokens':[{'id':1,"
-     "'content':'a','single_word':false,'lstrip':false,'rstrip':false,"
-     "'normalized':false,'special':false}]}",                            "added token a has id 1, where vocab gives it 0"                },
-    {"{'model':{'vocab':{'a':0},'merges':[]},'added_tokens':[{'id':1,"
-     "'content':'b'}]}",                                                 "no single_word"                                                },
+static const struct refused_file files[] = {
+    FILE_ROW("tokenizer.json:1:", ""),
+    FILE_ROW("not JSON",
+             "{'version':'1.0','model':{'type':'BPE','vocab':{'a':0},'mer"),
+    FILE_ROW("an array, not an object", "[]"),
+    FILE_ROW("no model", "{}"),
+    FILE_ROW("model is an integer", "{'model':7}"),
+    FILE_ROW("model of type Unigram",
+             "{'model':{'type':'Unigram','vocab':[]}}"),
+    FILE_ROW("no vocab", "{'model':{'type':'BPE','merges':[]}}"),
+    FILE_ROW("vocab is empty",
+             "{'model':{'type':'BPE','vocab':{},'merges':[]}}"),
+    FILE_ROW("vocab is an array",
+             "{'model':{'type':'BPE','vocab':['a'],'merges':[]}}"),
+    FILE_ROW("merges is an object",
+             "{'model':{'type':'BPE','vocab':{'a':0},'merges':{}}}"),
+    FILE_ROW("merge 0 is not",
+             "{'model':{'type':'BPE','vocab':{'a':0},'merges':[7]}}"),
+    FILE_ROW("merge 0 is not",
+             "{'model':{'type':'BPE','vocab':{'a':0},'merges':[['a']]}}"),
+    FILE_ROW("token a has a real number",
+             "{'model':{'type':'BPE','vocab':{'a':0.5},'merges':[]}}"),
+    FILE_ROW("token a has id -1",
+             "{'model':{'type':'BPE','vocab':{'a':-1},'merges':[]}}"),
+    FILE_ROW("token a has id 2147483647",
+             "{'model':{'type':'BPE','vocab':{'a':2147483647},'merges':[]}}"),
+    FILE_ROW("tokens a and b both have id 0",
+             "{'model':{'type':'BPE','vocab':{'a':0,'b':0},'merges':[]}}"),
+    FILE_ROW("not JSON",
+             "{'model':{'type':'BPE','vocab':{'a':0,'a':1},'merges':[]}}"),
+    FILE_ROW("fuse_unk is a string",
+             "{'model':{'vocab':{'a':0},'merges':[],'fuse_unk':'yes'}}"),
+    FILE_ROW("version 2.0 is not supported",
+             "{'version':'2.0','model':{'vocab':{'a':0},'merges':[]}}"),
+    FILE_ROW("truncation is not supported",
+             "{'model':{'vocab':{'a':0},'merges':[]},'truncation':{'max_"
+             "length':5}}"),
+    FILE_ROW("padding is not supported",
+             "{'model':{'vocab':{'a':0},'merges':[]},'padding':{}}"),
+    FILE_ROW("the key novelty",
+             "{'model':{'vocab':{'a':0},'merges':[]},'novelty':null}"),
+    FILE_ROW("normalizer is a string",
+             "{'model':{'vocab':{'a':0},'merges':[]},'normalizer':'NFC'}"),
+    FILE_ROW("no type",
+             "{'model':{'vocab':{'a':0},'merges':[]},'normalizer':{}}"),
+    FILE_ROW("added token b has id 7, where its place in the list gives it 1",
+             "{'model':{'vocab':{'a':0},'merges':[]},'added_tokens':[{'id':7,"
+             "'content':'b','single_word':false,'lstrip':false,'rstrip':false,"
+             "'normalized':false,'special':false}]}"),
+    FILE_ROW("added token a has id 1, where vocab gives it 0",
+             "{'model':{'vocab':{'a':0},'merges':[]},'added_tokens':[{'id':1,"
+             "'content':'a','single_word':false,'lstrip':false,'rstrip':false,"
+             "'normalized':false,'special':false}]}"),
+    FILE_ROW("no single_word",
+             "{'model':{'vocab':{'a':0},'merges':[]},'added_tokens':[{'id':1,"
+             "'content':'b'}]}"),
 };
 
 /* tokenizer_config.json beside a sound tokenizer.json.  */
-static const struct {
-    const char *json;
-    const char *message;
-} configs[] = {
-    {"[]",                                             "an array, not an object"                },
-    {"{'eos_token':7}",                                "eos_token is an integer"                },
-    {"{'eos_token':'</s>'}",                           "eos_token is </s>, which tokenizer.json"},
-    {"{'added_tokens_decoder':{'9':{'content':'a'}}}",
-     "added token a has id 9, in tokenizer.json 0"                                              },
-    {"{'chat_template':7}",                            "chat_template is an integer"            },
-    {"{'chat_template':[{'name':'default'}]}",         "no template"                            },
+static const struct refused_file configs[] = {
+    FILE_ROW("an array, not an object", "[]"),
+    FILE_ROW("eos_token is an integer", "{'eos_token':7}"),
+    FILE_ROW("eos_token is </s>, which tokenizer.json",
+             "{'eos_token':'</s>'}"),
+    FILE_ROW("added token a has id 9, in tokenizer.json 0",
+             "{'added_tokens_decoder':{'9':{'content':'a'}}}"),
+    FILE_ROW("chat_template is an integer", "{'chat_template':7}"),
+    FILE_ROW("no template", "{'chat_template':[{'name':'default'}]}"),
 };
 
 static void

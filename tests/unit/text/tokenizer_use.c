@@ -136,6 +136,27 @@ test_holes(void)
 }
 
 static void
+test_nul(void)
+{
+    struct df_tokenizer *tok = build(&(struct parts){
+        .words = "@;", .pre_tokenizer = LEVEL, .decoder = LEVEL});
+    struct df_ids ids = {0};
+    char *text = NULL;
+    size_t len = 0;
+
+    is_long(DF_OK, df_tokenizer_encode(tok, "a\0b", 3, 0, &ids),
+            "text with a NUL byte");
+    is_long(3, (long) ids.n, "it is a token");
+    is_long(DF_OK,
+            df_tokenizer_decode(tok, ids.data, ids.n, false, &text, &len),
+            "and decodes");
+    ok(len == 3 && memcmp(text, "a\0b", 3) == 0, "to itself");
+    free(text);
+    df_ids_free(&ids);
+    df_tokenizer_free(tok);
+}
+
+static void
 test_skip_special(void)
 {
     struct df_tokenizer *tok = build(&(struct parts){
@@ -178,8 +199,8 @@ test_backtracking(void)
 {
     struct df_tokenizer *tok = build(&(struct parts){
         .words = "a b c;",
-        .pre_tokenizer = "{'type':'Split','pattern':{'Regex':'(?:a|aa)+[cd]'},"
-                         "'behavior':'Isolated','invert':false}"});
+        .pre_tokenizer = "{'type':'Split','behavior':'Isolated','invert':"
+                         "false,'pattern':{'Regex':'(?:a|aa)+[cd]'}}"});
     char text[61];
     struct df_ids ids = {0};
 
@@ -311,11 +332,12 @@ test_hash(void)
 int
 main(void)
 {
-    plan(37);
+    plan(41);
     test_ranges();
     test_boundary();
     test_bad_input();
     test_holes();
+    test_nul();
     test_skip_special();
     test_long_word();
     test_backtracking();

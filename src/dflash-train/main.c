@@ -1,5 +1,6 @@
 #include <config.h>
 
+#include "common/blas.h"
 #include "common/message.h"
 #include "common/progress.h"
 #include "common/signals.h"
@@ -60,6 +61,7 @@ main(int argc, char **argv)
     struct session session = {0};
     int status;
 
+    choose_blas(argv);
     parse_options(&train_tool, argc, argv);
     check_options();
     signals_install();

@@ -25,9 +25,10 @@ struct df_checkpoint_info {
     const char *notes;    /* text of config.txt */
 };
 
-/* Write step-STEP into DIR, whose newest KEEP checkpoints (0: all) stay.  On
-   failure DIR has what it had.  *PATH, unless PATH is NULL, is the folder,
-   to be freed.  */
+/* Write step-STEP into DIR, whose newest KEEP checkpoints (0: all) up to this
+   one stay; later ones, which a run that was resumed has left behind, don't
+   count, and go if they're broken.  On failure DIR has what it had.  *PATH,
+   unless PATH is NULL, is the folder, to be freed.  */
 DF_EXPORT DF_MUST_USE df_status df_checkpoint_save(
     struct df_drafter *d, const char *dir,
     const struct df_checkpoint_info *info, int64_t keep, char **path);
@@ -48,6 +49,10 @@ DF_EXPORT DF_MUST_USE df_status df_checkpoint_load(struct df_drafter *d,
 
 /* Remove the checkpoint in the folder PATH, which may be absent.  */
 DF_EXPORT void df_checkpoint_remove(const char *path);
+
+/* Remove all that lie in DIR, broken ones too, the newest first, so that an
+   interruption leaves older ones.  */
+DF_EXPORT DF_MUST_USE df_status df_checkpoint_remove_all(const char *dir);
 
 DF_END_DECLS
 #endif

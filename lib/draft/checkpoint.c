@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fault_internal.h"
 #include "base/file_internal.h"
 #include "base/transfer_internal.h"
 #include "draft/checkpoint_internal.h"
@@ -119,6 +120,7 @@ write_folder(struct df_drafter *d, const struct df_checkpoint_info *info,
 
     if (mkdir(folder, 0777))
         return DF_FAIL_ERRNO(DF_IO, "%s: %s", folder, strerror(errno));
+    DF_TRY(df_fault("checkpoint", DF_CKPT_BEGUN));
     status = df_copy_now(d->dev, &counts, d->flat.state, sizeof counts);
     if (status == DF_OK)
         status = download(d, &data);
@@ -126,8 +128,10 @@ write_folder(struct df_drafter *d, const struct df_checkpoint_info *info,
         status = write_arrays(d, data, folder);
     free(data);
     DF_TRY(status);
+    DF_TRY(df_fault("checkpoint", DF_CKPT_ARRAYS));
     DF_TRY(df_drafter_config_save(&d->config, folder));
     DF_TRY(write_notes(info->notes, folder));
+    DF_TRY(df_fault("checkpoint", DF_CKPT_NOTES));
     state.applied = counts.applied;
     state.skipped = counts.skipped;
     state.identity = json_loads(info->identity, 0, &err);
@@ -155,22 +159,64 @@ sync_folder(const char *dir)
 static df_status
 put_in_place(const char *aside, const char *folder, const char *dir)
 {
+    DF_TRY(df_fault("checkpoint", DF_CKPT_WHOLE));
     df_checkpoint_remove(folder);
+    DF_TRY(df_fault("checkpoint", DF_CKPT_OLD_GONE));
     if (rename(aside, folder))
         return DF_FAIL_ERRNO(DF_IO, "%s: %s", folder, strerror(errno));
+    DF_TRY(df_fault("checkpoint", DF_CKPT_IN_PLACE));
     return sync_folder(dir);
 }
 
+/* Whether FOLDER can be loaded as far as its files tell.  */
+static bool
+is_whole(const char *folder)
+{
+    struct df_checkpoint_state state;
+    struct df_tensors *ts = NULL;
+    char *path = df_path_join(folder, "state.safetensors");
+    bool whole = path && df_tensors_open(&ts, path) == DF_OK;
+
+    df_tensors_free(ts);
+    free(path);
+    if (!whole || df_checkpoint_read_state(&state, folder) != DF_OK)
+        return false;
+    json_decref(state.identity);
+    return true;
+}
+
+/* All but the newest KEEP up to STEP go.  */
 static df_status
-remove_old(const char *dir, int64_t keep)
+remove_old(const char *dir, int64_t step, int64_t keep)
+{
+    int64_t *steps, counted = 0;
+    size_t n;
+
+    df_checkpoint_sweep(dir);
+    if (keep == 0)
+        return DF_OK;
+    DF_TRY(df_checkpoint_list(dir, &steps, &n));
+    for (size_t i = 0; i < n; i++) {
+        char *folder = step_folder(dir, steps[i], "");
+        bool later = steps[i] > step;
+
+        counted += !later;
+        if (folder && (later ? !is_whole(folder) : counted > keep))
+            df_checkpoint_remove(folder);
+        free(folder);
+    }
+    free(steps);
+    return DF_OK;
+}
+
+df_status
+df_checkpoint_remove_all(const char *dir)
 {
     int64_t *steps;
     size_t n;
 
-    if (keep == 0)
-        return DF_OK;
     DF_TRY(df_checkpoint_list(dir, &steps, &n));
-    for (size_t i = (size_t) keep; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         char *folder = step_folder(dir, steps[i], "");
 
         if (folder)
@@ -178,6 +224,7 @@ remove_old(const char *dir, int64_t keep)
         free(folder);
     }
     free(steps);
+    df_checkpoint_sweep(dir);
     return DF_OK;
 }
 
@@ -203,7 +250,7 @@ df_checkpoint_save(struct df_drafter *d, const char *dir,
     if (status != DF_OK)
         df_checkpoint_remove(aside);
     else
-        status = remove_old(dir, keep);
+        status = remove_old(dir, info->step, keep);
 out:
     free(aside);
     if (path && status == DF_OK)
@@ -286,23 +333,6 @@ df_checkpoint_load(struct df_drafter *d, const char *path,
     *step = state.step;
     json_decref(state.identity);
     return status;
-}
-
-/* Whether FOLDER can be loaded as far as its files tell.  */
-static bool
-is_whole(const char *folder)
-{
-    struct df_checkpoint_state state;
-    struct df_tensors *ts = NULL;
-    char *path = df_path_join(folder, "state.safetensors");
-    bool whole = path && df_tensors_open(&ts, path) == DF_OK;
-
-    df_tensors_free(ts);
-    free(path);
-    if (!whole || df_checkpoint_read_state(&state, folder) != DF_OK)
-        return false;
-    json_decref(state.identity);
-    return true;
 }
 
 df_status

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipe/fault_internal.h"
+#include "base/fault_internal.h"
 #include "pipe/run_internal.h"
 
 static void

@@ -129,7 +129,6 @@ describe_run(struct session *s)
 {
     struct df_run_options o;
 
-    DF_TRY(find_output(s));
     DF_TRY(check_init_from(s));
     DF_TRY(make_plan(s));
     DF_TRY(describe_identity(s));
@@ -159,6 +158,7 @@ close_session(struct session *s)
         df_device_close(s->devices[i]);
     if (s->metrics)
         fclose(s->metrics);
+    free(s->metrics_path);
     free(s->chat_template);
     free(s->identity);
     free(s->notes);

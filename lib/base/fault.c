@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "dflash/philox.h"
-#include "pipe/fault_internal.h"
+#include "base/fault_internal.h"
 
 enum {
     MAX_FAULTS = 8

@@ -4,7 +4,6 @@
 #include <config.h>
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "ops/opbuild.h"
 
@@ -36,18 +35,19 @@ op_build_rmsnorm(struct oprun *r)
         a->rstd = op_output(r, "rstd", OPBUF_F32, T);
 }
 
-/* 1 / the root of the mean square of what rows of x hold: made by the
-   builder, as the backward pass gets it.  */
+/* What the forward pass would have kept for row I of buffer X.  */
 static double
 rstd_of(const struct oprun *r, size_t i, size_t x, size_t width, size_t ld)
 {
-    double *values = oprun_before(r, x), sum = 0;
     size_t heads = r->c->op == DF_OP_rmsnorm_bwd ? 1 : r->c->d[1];
     size_t at = i / heads * ld + i % heads * width;
+    double sum = 0;
 
-    for (size_t c = 0; values && c < width; c++)
-        sum += values[at + c] * values[at + c];
-    free(values);
+    for (size_t c = 0; c < width; c++) {
+        double value = op_value(r, x, at + c);
+
+        sum += value * value;
+    }
     return 1 / sqrt(sum / (double) width + 1e-6);
 }
 

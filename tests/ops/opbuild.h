@@ -23,4 +23,7 @@ op_ld(const struct oprun *r, size_t width)
     return r->c->flags & OPCASE_WIDE_ROWS ? width + 5 : 0;
 }
 
+/* Number I of buffer number B, which an earlier call has filled.  */
+double op_value(const struct oprun *r, size_t b, size_t i);
+
 #endif

@@ -64,6 +64,12 @@ get(const void *image, enum opbuf_type type, size_t i)
     return (double) ((const int64_t *) image)[i];
 }
 
+double
+op_value(const struct oprun *r, size_t b, size_t i)
+{
+    return get(r->bufs[b].before, r->bufs[b].type, i);
+}
+
 /* Number I of buffer number B: in [LOW, HIGH), exact in bf16.  */
 static double
 random_value(const struct oprun *r, size_t b, size_t i, double low,

@@ -24,6 +24,7 @@ unit_cppflags = $(core_cppflags) -I$(top_srcdir)/tests
 unit_ldadd = tests/tap/libtap.la lib/libcore.la
 
 include $(srcdir)/tests/unit/base/local.mk
+include $(srcdir)/tests/unit/cpu/local.mk
 include $(srcdir)/tests/unit/text/local.mk
 include $(srcdir)/tests/unit/model/local.mk
 include $(srcdir)/tests/unit/draft/local.mk

@@ -2,7 +2,8 @@
 # --------
 # Put every flag of the list that $CC takes into LOOP_CFLAGS: what the CPU's
 # operations are compiled with.  They stand before CFLAGS, hence no -O3,
-# which a later -O2 would undo.
+# which a later -O2 would undo.  Define HAVE_TARGET_CLONES if a function can
+# be compiled for several instruction sets.
 AC_DEFUN([DF_LOOPS],
 [LOOP_CFLAGS=
  for df_flag in -ftree-vectorize -fvect-cost-model=dynamic \
@@ -13,4 +14,17 @@ AC_DEFUN([DF_LOOPS],
      [LOOP_CFLAGS="$LOOP_CFLAGS $df_flag"])
    CFLAGS=$df_save
  done
- AC_SUBST([LOOP_CFLAGS])])
+ AC_SUBST([LOOP_CFLAGS])
+ AC_MSG_CHECKING([whether $CC compiles functions for several targets])
+ df_save=$CFLAGS
+ CFLAGS="$CFLAGS -Werror"
+ AC_LINK_IFELSE([AC_LANG_PROGRAM(
+     [[__attribute__((target_clones("default", "avx2", "avx512f")))
+       static int twice(int x) { return x + x; }]],
+     [[return twice(0);]])],
+   [df_clones=yes
+    AC_DEFINE([HAVE_TARGET_CLONES], [1],
+      [Define to 1 if target_clones works for AVX2 and AVX-512.])],
+   [df_clones=no])
+ CFLAGS=$df_save
+ AC_MSG_RESULT([$df_clones])])

@@ -12,9 +12,16 @@
 
 /* Compile a function for several instruction sets; the right one is chosen
    when the program starts.  That happens before the sanitizers are set up,
-   so their builds do without.  */
-#if defined HAVE_TARGET_CLONES && !defined __SANITIZE_ADDRESS__ \
-    && !defined __SANITIZE_THREAD__
+   so their builds do without.  All of them give the same bits: see the flags
+   in local.mk, and the sums below.  */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#    define DF_SANITIZED 1
+#elif defined __has_feature
+#    if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#        define DF_SANITIZED 1
+#    endif
+#endif
+#if defined HAVE_TARGET_CLONES && !defined DF_SANITIZED
 #    define DF_CLONES \
         __attribute__((target_clones("default", "avx2", "avx512f")))
 #else

@@ -23,38 +23,61 @@ clear_mirror(struct df_mirror *mirror, struct df_device *dev)
 }
 
 static df_status
-make_buffer(struct df_buffer *buffer, struct df_device *dev,
-            enum df_memory kind, size_t bytes)
+make_events(const struct df_run *run, struct df_events *events)
 {
-    DF_TRY(df_device_alloc(dev, kind, bytes, &buffer->memory));
-    DF_TRY(df_event_new(&buffer->full, dev));
-    return df_event_new(&buffer->free, dev);
+    return df_events_make(events, run->devices, run->n_devices);
+}
+
+static df_status
+make_buffer(struct df_run *run, struct df_buffer *buffer,
+            struct df_device *dev, enum df_memory kind)
+{
+    DF_TRY(df_device_alloc(dev, kind, df_hidden_bytes(&run->layout),
+                           &buffer->memory));
+    DF_TRY(make_events(run, &buffer->full));
+    return make_events(run, &buffer->free);
 }
 
 static void
 clear_buffer(struct df_buffer *buffer, struct df_device *dev,
              enum df_memory kind)
 {
-    df_event_free(buffer->full);
-    df_event_free(buffer->free);
+    df_events_clear(&buffer->full);
+    df_events_clear(&buffer->free);
     df_device_free(dev, kind, buffer->memory);
 }
 
-/* The embeddings on DEV; loaded when it is the first use of DEV.  */
-static df_status
-embeddings_on(struct df_run *run, struct df_device *dev,
-              const struct df_embeddings **out)
+/* The number of DEV among the run's devices.  */
+static size_t
+place_of(struct df_run *run, struct df_device *dev)
 {
     size_t i = 0;
 
     while (i < run->n_devices && run->devices[i] != dev)
         i++;
-    *out = &run->embeddings[i];
-    if (i < run->n_devices)
-        return DF_OK;
-    run->devices[run->n_devices++] = dev;
-    return df_embeddings_load(&run->embeddings[i], run->o.target_tensors,
-                              run->o.target_config, dev);
+    if (i == run->n_devices)
+        run->devices[run->n_devices++] = dev;
+    return i;
+}
+
+/* All devices, before anything is made that each of them must know.  */
+static df_status
+find_devices(struct df_run *run)
+{
+    const struct df_run_options *o = &run->o;
+
+    for (size_t i = 0; i < o->n_targets; i++) {
+        run->targets[i].dev = o->targets[i];
+        run->targets[i].place = place_of(run, o->targets[i]);
+    }
+    for (size_t i = 0; i < o->n_drafters; i++) {
+        run->lanes[i].dev = o->drafters[i];
+        run->lanes[i].place = place_of(run, o->drafters[i]);
+    }
+    for (size_t i = 0; i < run->n_devices; i++)
+        DF_TRY(df_embeddings_load(&run->embeddings[i], o->target_tensors,
+                                  o->target_config, run->devices[i]));
+    return DF_OK;
 }
 
 static df_status
@@ -62,13 +85,10 @@ make_target(struct df_run *run, size_t index)
 {
     struct df_target_state *t = &run->targets[index];
     const struct df_drafter_config *c = &run->o.drafter_config;
-    const struct df_embeddings *embeddings;
-    size_t bytes = df_hidden_bytes(&run->layout);
 
-    t->dev = run->o.targets[index];
-    DF_TRY(embeddings_on(run, t->dev, &embeddings));
     DF_TRY(df_target_new(&t->target, run->o.target_config,
-                         run->o.target_tensors, embeddings, &run->o.limits,
+                         run->o.target_tensors, &run->embeddings[t->place],
+                         &run->o.limits,
                          c->target_layer_ids[c->n_target_layer_ids - 1]));
     DF_TRY(df_stream_new(&t->compute, t->dev, "target"));
     DF_TRY(df_stream_new(&t->copy, t->dev, "target copy"));
@@ -80,7 +100,7 @@ make_target(struct df_run *run, size_t index)
     if (!t->buffers)
         return DF_FAIL(DF_NO_MEMORY, "%zu buffers", run->o.depth);
     for (size_t i = 0; i < run->o.depth; i++)
-        DF_TRY(make_buffer(&t->buffers[i], t->dev, DF_MEM_DEVICE, bytes));
+        DF_TRY(make_buffer(run, &t->buffers[i], t->dev, DF_MEM_DEVICE));
     return DF_OK;
 }
 
@@ -94,6 +114,7 @@ clear_target(struct df_run *run, struct df_target_state *t)
     for (size_t i = 0; t->buffers && i < run->o.depth; i++)
         clear_buffer(&t->buffers[i], t->dev, DF_MEM_DEVICE);
     free(t->buffers);
+    df_freelist_free(t->free_buffers);
     df_target_free(t->target);
 }
 
@@ -112,14 +133,11 @@ static df_status
 make_lane(struct df_run *run, size_t index)
 {
     struct df_lane *lane = &run->lanes[index];
-    const struct df_embeddings *embeddings;
     void *memory;
 
-    lane->dev = run->o.drafters[index];
     lane->step = run->o.first_step;
-    DF_TRY(embeddings_on(run, lane->dev, &embeddings));
-    DF_TRY(df_drafter_new(&lane->drafter, &run->o.drafter_config, embeddings,
-                          &run->o.limits));
+    DF_TRY(df_drafter_new(&lane->drafter, &run->o.drafter_config,
+                          &run->embeddings[lane->place], &run->o.limits));
     DF_TRY(df_stream_new(&lane->compute, lane->dev, "drafter"));
     DF_TRY(df_stream_new(&lane->copy, lane->dev, "drafter copy"));
     DF_TRY(df_event_new(&lane->summed, lane->dev));
@@ -163,13 +181,13 @@ make_slots(struct df_run *run)
 
     for (size_t i = 0; i < run->n_slots; i++) {
         run->slots[i].index = i;
-        DF_TRY(make_buffer(&run->slots[i].own, dev,
-                           local ? DF_MEM_DEVICE : DF_MEM_HOST,
-                           df_hidden_bytes(&run->layout)));
+        DF_TRY(make_buffer(run, &run->slots[i].own, dev,
+                           local ? DF_MEM_DEVICE : DF_MEM_HOST));
+        DF_TRY(make_events(run, &run->slots[i].begun));
     }
     for (size_t i = 0; i < run->n_boxes; i++) {
         DF_TRY(df_batch_new(&run->boxes[i].batch, &run->o.limits, dev));
-        DF_TRY(df_event_new(&run->boxes[i].free, dev));
+        DF_TRY(make_events(run, &run->boxes[i].free));
     }
     return DF_OK;
 }
@@ -187,7 +205,7 @@ make_metrics(struct df_run *run)
         m->sums = memory;
         DF_TRY(df_device_alloc(dev, DF_MEM_HOST, sizeof *m->state, &memory));
         m->state = memory;
-        DF_TRY(df_event_new(&m->copied, dev));
+        DF_TRY(make_events(run, &m->copied));
     }
     return DF_OK;
 }
@@ -224,6 +242,7 @@ df_status
 df_run_set_up(struct df_run *run)
 {
     DF_TRY(allocate(run));
+    DF_TRY(find_devices(run));
     for (size_t i = 0; i < run->o.n_targets; i++)
         DF_TRY(make_target(run, i));
     for (size_t i = 0; i < run->o.n_drafters; i++)
@@ -238,15 +257,17 @@ clear_slots(struct df_run *run)
     struct df_device *dev = run->o.drafters[0];
     bool local = run->transport == DF_TRANSPORT_LOCAL;
 
-    for (size_t i = 0; run->slots && i < run->n_slots; i++)
+    for (size_t i = 0; run->slots && i < run->n_slots; i++) {
+        df_events_clear(&run->slots[i].begun);
         clear_buffer(&run->slots[i].own, dev,
                      local ? DF_MEM_DEVICE : DF_MEM_HOST);
+    }
     for (size_t i = 0; run->boxes && i < run->n_boxes; i++) {
         df_batch_free(run->boxes[i].batch);
-        df_event_free(run->boxes[i].free);
+        df_events_clear(&run->boxes[i].free);
     }
     for (size_t i = 0; run->metrics && i < run->n_metrics; i++) {
-        df_event_free(run->metrics[i].copied);
+        df_events_clear(&run->metrics[i].copied);
         df_device_free(dev, DF_MEM_HOST, run->metrics[i].sums);
         df_device_free(dev, DF_MEM_HOST, run->metrics[i].state);
     }

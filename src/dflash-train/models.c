@@ -13,6 +13,8 @@
 static df_status
 device(struct session *s, const char *name, struct df_device **out)
 {
+    if (strcmp(name, "cpu") == 0)
+        name = "cpu:0";
     for (size_t i = 0; i < s->n_devices; i++)
         if (strcmp(df_device_name(s->devices[i]), name) == 0) {
             *out = s->devices[i];
@@ -21,13 +23,6 @@ device(struct session *s, const char *name, struct df_device **out)
     if (s->n_devices == MAX_PLACES)
         return DF_FAIL(DF_INVALID, "more than %d devices", MAX_PLACES);
     DF_TRY(df_device_open(out, name));
-    /* "cpu" and "cpu:0" are one device.  */
-    for (size_t i = 0; i < s->n_devices; i++)
-        if (strcmp(df_device_name(s->devices[i]), df_device_name(*out)) == 0) {
-            df_device_close(*out);
-            *out = s->devices[i];
-            return DF_OK;
-        }
     s->devices[s->n_devices++] = *out;
     return DF_OK;
 }

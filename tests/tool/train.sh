@@ -59,7 +59,7 @@ alike () {
   test -s metrics.a && diff metrics.a metrics.b > diff.out \
     && cmp "$1/drafter/model.safetensors" "$2/drafter/model.safetensors" \
     && return
-  sed 's/^/# /' diff.out; return 1
+  sed 's/^/# /;4q' diff.out; return 1
 }
 # steps_of OUTPUT: the steps in its metrics, in their order, in a line.
 steps_of () {

@@ -113,6 +113,7 @@ df_lane_acquire(struct df_worker *worker)
     struct df_lane *lane = df_worker_state(worker);
     void *metric;
 
+    DF_TRY(df_lane_save(worker, lane));
     if (run->stopping)
         return DF_END;
     if (lane->metric)
@@ -160,5 +161,6 @@ df_lane_finish(struct df_worker *worker)
 
     if (!run->stopping)
         DF_TRY(catch_up(worker, lane, run->steps));
+    DF_TRY(df_lane_save(worker, lane));
     return df_stream_sync(lane->compute);
 }

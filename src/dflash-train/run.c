@@ -30,13 +30,21 @@ make_plan(struct session *s)
                                     (size_t) opt.accumulate * s->n_drafters,
                                 .first_step = s->first_step,
                                 .eval_interval = opt.eval_interval};
+    df_status status;
 
     if (o.epochs == 0 && o.max_steps == 0)
         o.epochs = 1;
-    return df_plan_new(&s->plan, df_dataset_lengths(train),
-                       df_dataset_size(train),
-                       eval ? df_dataset_lengths(eval) : NULL,
-                       eval ? df_dataset_size(eval) : 0, &o);
+    status = df_plan_new(&s->plan, df_dataset_lengths(train),
+                         df_dataset_size(train),
+                         eval ? df_dataset_lengths(eval) : NULL,
+                         eval ? df_dataset_size(eval) : 0, &o);
+    if (status == DF_INVALID && s->resume_from)
+        return DF_FAIL(DF_INVALID,
+                       "%s: begun with more steps than --epochs, --max-steps "
+                       "and --accumulate now give: a run is resumed with the "
+                       "options it was begun with",
+                       s->resume_from);
+    return status;
 }
 
 static df_status

@@ -8,7 +8,7 @@
 df_status
 df_run_draft(struct df_run *run, struct df_lane *lane,
              const struct df_batch *batch, struct df_mirror *mirror,
-             const void *hidden, struct df_event *read, bool train)
+             const void *hidden, struct df_fence *read, bool train)
 {
     const struct df_hidden_layout *l = &run->layout;
     struct df_unpack_hidden_args unpack = {
@@ -23,7 +23,7 @@ df_run_draft(struct df_run *run, struct df_lane *lane,
         unpack.noise = df_run_noise(run, batch, &mirror->arrays);
     DF_TRY(df_unpack_hidden(lane->compute, &unpack));
     if (read)
-        DF_TRY(df_event_record(read, lane->compute));
+        DF_TRY(df_fence_record(read, lane->compute));
     DF_TRY(df_fill(lane->compute, lane->sums, 0, sizeof *lane->sums));
     DF_TRY(df_drafter_forward(lane->drafter, lane->compute, batch,
                               &mirror->arrays));
@@ -39,14 +39,14 @@ bring(struct df_run *run, struct df_lane *lane, struct df_slot *slot,
 {
     const struct df_batch *batch = slot->box->batch;
 
-    DF_TRY(df_stream_wait(lane->copy, slot->own.full));
+    DF_TRY(df_stream_wait(lane->copy, slot->own.full.last));
     DF_TRY(
         df_copy(lane->copy, in->mirror.memory, batch->memory, batch->bytes));
-    DF_TRY(df_event_record(slot->box->free, lane->copy));
+    DF_TRY(df_fence_record(&slot->box->free, lane->copy));
     if (in->hidden) {
         DF_TRY(df_hidden_copy(&run->layout, lane->copy, in->hidden,
                               slot->own.memory, batch->T));
-        DF_TRY(df_event_record(slot->own.free, lane->copy));
+        DF_TRY(df_fence_record(&slot->own.free, lane->copy));
     }
     DF_TRY(df_event_record(in->copied, lane->copy));
     return df_stream_wait(lane->compute, in->copied);
@@ -94,7 +94,7 @@ compute(struct df_worker *worker, struct df_lane *lane, struct df_slot *slot,
     const struct df_batch *batch = slot->box->batch;
     bool train = batch->kind == DF_BATCH_TRAIN;
     const void *hidden = in->hidden ? in->hidden : slot->own.memory;
-    struct df_event *read = in->hidden ? NULL : slot->own.free;
+    struct df_fence *read = in->hidden ? NULL : &slot->own.free;
 
     DF_TRY(df_run_draft(run, lane, batch, &in->mirror, hidden, read, train));
     if (train)
@@ -146,7 +146,7 @@ df_lane_work(struct df_worker *worker, struct df_item *item)
     df_freelist_give(run->free_boxes, box);
     if (ends)
         DF_TRY(df_lane_step(worker, lane, metric));
-    DF_TRY(df_event_record(metric->copied, lane->compute));
+    DF_TRY(df_fence_record(&metric->copied, lane->compute));
     item->data = metric;
     lane->metric = NULL;
     return DF_OK;

@@ -66,6 +66,17 @@ give_states(struct df_run *run)
         run->states[DF_DRAFTER][i] = &run->lanes[i];
 }
 
+static df_status
+list_buffers(struct df_run *run, struct df_target_state *t)
+{
+    if (!t->buffers)
+        return DF_OK;
+    DF_TRY(df_freelist_new(&t->free_buffers, run->pipe, run->o.depth));
+    for (size_t i = 0; i < run->o.depth; i++)
+        df_freelist_give(t->free_buffers, &t->buffers[i]);
+    return DF_OK;
+}
+
 df_status
 df_run_make_pipe(struct df_run *run)
 {
@@ -78,6 +89,8 @@ df_run_make_pipe(struct df_run *run)
     DF_TRY(df_freelist_new(&run->free_boxes, run->pipe, run->n_boxes));
     DF_TRY(df_freelist_new(&run->free_slots, run->pipe, run->n_slots));
     DF_TRY(df_freelist_new(&run->free_metrics, run->pipe, run->n_metrics));
+    for (size_t i = 0; i < run->o.n_targets; i++)
+        DF_TRY(list_buffers(run, &run->targets[i]));
     for (size_t i = 0; i < run->n_boxes; i++)
         df_freelist_give(run->free_boxes, &run->boxes[i]);
     for (size_t i = 0; i < run->n_slots; i++)
@@ -171,6 +184,8 @@ df_run_free(struct df_run *run)
     df_freelist_free(run->free_boxes);
     df_freelist_free(run->free_slots);
     df_freelist_free(run->free_metrics);
+    for (size_t i = 0; run->targets && i < run->o.n_targets; i++)
+        df_freelist_free(run->targets[i].free_buffers);
     df_pipe_free(run->pipe);
     df_run_clear(run);
     free(run);

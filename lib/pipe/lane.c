@@ -76,13 +76,19 @@ ends_lanes_step(const struct df_run *run, const struct df_batch *batch)
            && batch->index + run->o.n_drafters >= batch->count;
 }
 
-/* The batch belongs to a step later than the one that this lane is in: the
-   lane had no batch of the steps between, but the others count on it.  */
+/* Go on to STEP: this lane had no batch of the steps before it, but the
+   others count on it, and it has to learn what they did.  DF_END if the run
+   was stopped in one of them.  */
 static df_status
 catch_up(struct df_worker *worker, struct df_lane *lane, int64_t step)
 {
-    while (lane->step < step)
+    const struct df_run *run = df_worker_context(worker);
+
+    while (lane->step < step) {
         DF_TRY(df_lane_step(worker, lane, NULL));
+        if (run->stopping)
+            return DF_END;
+    }
     return DF_OK;
 }
 
@@ -134,8 +140,7 @@ df_lane_work(struct df_worker *worker, struct df_item *item)
     bool ends;
 
     DF_TRY(df_slot_move(slot, DF_SLOT_READY, DF_SLOT_CONSUMING));
-    if (box->batch->kind == DF_BATCH_TRAIN)
-        DF_TRY(catch_up(worker, lane, box->batch->step));
+    DF_TRY(catch_up(worker, lane, box->batch->step));
     atomic_fetch_add(&run->host_waits, !df_event_reached(in->mirror.done));
     DF_TRY(df_event_wait(in->mirror.done));
     DF_TRY(bring(run, lane, slot, in));
@@ -157,8 +162,11 @@ df_lane_finish(struct df_worker *worker)
 {
     struct df_run *run = df_worker_context(worker);
     struct df_lane *lane = df_worker_state(worker);
+    df_status status = DF_OK;
 
     if (!run->stopping)
-        DF_TRY(catch_up(worker, lane, run->steps));
+        status = catch_up(worker, lane, run->steps);
+    if (status != DF_OK && status != DF_END)
+        return status;
     return df_stream_sync(lane->compute);
 }

@@ -4,11 +4,12 @@
         by number, bounded                 slots, depth a target
 
      -> [postprocess xN] -> hidden -> [drafter xM] -> metrics -> [log]
-        copy, event          reservoir,  lanes         as they come
+        copy, event          reservoir,  lanes         by number
                              min_ready
 
    Batches come to the targets and the drafters by number, so neither the
-   order of the threads nor their count changes what is learnt.  */
+   order of the threads nor their count changes what is learnt; and to the
+   log, so that one step's numbers are whole before the next one's.  */
 #include <config.h>
 
 #include <stdlib.h>
@@ -21,11 +22,14 @@ static void
 draw_channels(struct df_run *run)
 {
     const struct df_run_options *o = &run->o;
+    /* Each lane keeps one for its next batch, and the log has one: a lane
+       that runs ahead must not hold what the slowest needs.  */
+    size_t metrics = run->n_metrics - o->n_drafters - 1;
     const struct df_channel_def channels[DF_N_CHANNELS] = {
         [DF_BATCHES] = {"batches", DF_ORDERED, o->n_targets + 1, 0           },
         [DF_PACKED] = {"packed",  DF_LANES,   o->depth,         0           },
         [DF_HIDDEN] = {"hidden",  DF_DEALT,   run->n_slots,     o->min_ready},
-        [DF_METRICS] = {"metrics", DF_FIFO,    run->n_metrics,   0           },
+        [DF_METRICS] = {"metrics", DF_ORDERED, metrics,          0           },
     };
 
     memcpy(run->channels, channels, sizeof channels);

@@ -27,10 +27,12 @@ enum {
 /* A second is long: the next pass takes a millisecond.  */
 static const char slow_copy[] = "copy=stall@1:1000";
 
+/* clang-format off */
 static const struct tiny_options cases[] = {
     {.samples = 16,                   .transport = DF_TRANSPORT_HOST, .depth = 1 },
     { .samples = 16, .transport = DF_TRANSPORT_HOST,                     .depth = 1, .packed = 1},
 };
+/* clang-format on */
 
 int
 main(int argc, char **argv)

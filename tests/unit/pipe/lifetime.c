@@ -45,6 +45,10 @@ main(int argc, char **argv)
     alarm(120);
     if (argc > 1)
         return tiny_run_print(stdout, &cases[atoi(argv[1])]) != DF_OK;
+    /* A race detector would see the mistake first; here, the numbers have
+       to tell.  */
+    if (!SOUND)
+        setenv("TSAN_OPTIONS", "report_bugs=0", 1);
     plan((int) (2 * n));
     wanted = tiny_run_text(&local);
     for (size_t i = 0; i < n; i++) {

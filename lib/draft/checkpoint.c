@@ -168,40 +168,23 @@ put_in_place(const char *aside, const char *folder, const char *dir)
     return sync_folder(dir);
 }
 
-/* Whether FOLDER can be loaded as far as its files tell.  */
-static bool
-is_whole(const char *folder)
-{
-    struct df_checkpoint_state state;
-    struct df_tensors *ts = NULL;
-    char *path = df_path_join(folder, "state.safetensors");
-    bool whole = path && df_tensors_open(&ts, path) == DF_OK;
-
-    df_tensors_free(ts);
-    free(path);
-    if (!whole || df_checkpoint_read_state(&state, folder) != DF_OK)
-        return false;
-    json_decref(state.identity);
-    return true;
-}
-
-/* All but the newest KEEP up to STEP go.  */
+/* Remove the checkpoints in DIR up to STEP, but for the newest KEEP of them.
+   A folder of a later step is none of this run's: it was broken when the run
+   was resumed before it.  */
 static df_status
 remove_old(const char *dir, int64_t step, int64_t keep)
 {
-    int64_t *steps, counted = 0;
+    int64_t *steps;
     size_t n;
 
-    df_checkpoint_sweep(dir);
-    if (keep == 0)
-        return DF_OK;
     DF_TRY(df_checkpoint_list(dir, &steps, &n));
     for (size_t i = 0; i < n; i++) {
-        char *folder = step_folder(dir, steps[i], "");
-        bool later = steps[i] > step;
+        char *folder;
 
-        counted += !later;
-        if (folder && (later ? !is_whole(folder) : counted > keep))
+        if (steps[i] > step || keep-- > 0)
+            continue;
+        folder = step_folder(dir, steps[i], "");
+        if (folder)
             df_checkpoint_remove(folder);
         free(folder);
     }
@@ -212,20 +195,8 @@ remove_old(const char *dir, int64_t step, int64_t keep)
 df_status
 df_checkpoint_remove_all(const char *dir)
 {
-    int64_t *steps;
-    size_t n;
-
-    DF_TRY(df_checkpoint_list(dir, &steps, &n));
-    for (size_t i = 0; i < n; i++) {
-        char *folder = step_folder(dir, steps[i], "");
-
-        if (folder)
-            df_checkpoint_remove(folder);
-        free(folder);
-    }
-    free(steps);
     df_checkpoint_sweep(dir);
-    return DF_OK;
+    return remove_old(dir, INT64_MAX, 0);
 }
 
 df_status
@@ -250,6 +221,8 @@ df_checkpoint_save(struct df_drafter *d, const char *dir,
     if (status != DF_OK)
         df_checkpoint_remove(aside);
     else
+        df_checkpoint_sweep(dir);
+    if (status == DF_OK && keep > 0)
         status = remove_old(dir, info->step, keep);
 out:
     free(aside);
@@ -333,6 +306,23 @@ df_checkpoint_load(struct df_drafter *d, const char *path,
     *step = state.step;
     json_decref(state.identity);
     return status;
+}
+
+/* Whether FOLDER can be loaded as far as its files tell.  */
+static bool
+is_whole(const char *folder)
+{
+    struct df_checkpoint_state state;
+    struct df_tensors *ts = NULL;
+    char *path = df_path_join(folder, "state.safetensors");
+    bool whole = path && df_tensors_open(&ts, path) == DF_OK;
+
+    df_tensors_free(ts);
+    free(path);
+    if (!whole || df_checkpoint_read_state(&state, folder) != DF_OK)
+        return false;
+    json_decref(state.identity);
+    return true;
 }
 
 df_status

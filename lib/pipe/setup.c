@@ -23,60 +23,56 @@ clear_mirror(struct df_mirror *mirror, struct df_device *dev)
 }
 
 static df_status
-make_events(const struct df_run *run, struct df_events *events)
-{
-    return df_events_make(events, run->devices, run->n_devices);
-}
-
-static df_status
 make_buffer(struct df_run *run, struct df_buffer *buffer,
             struct df_device *dev, enum df_memory kind)
 {
     DF_TRY(df_device_alloc(dev, kind, df_hidden_bytes(&run->layout),
                            &buffer->memory));
-    DF_TRY(make_events(run, &buffer->full));
-    return make_events(run, &buffer->free);
+    DF_TRY(df_fence_make(&buffer->full, run->devices, run->n_devices));
+    return df_fence_make(&buffer->free, run->devices, run->n_devices);
 }
 
 static void
 clear_buffer(struct df_buffer *buffer, struct df_device *dev,
              enum df_memory kind)
 {
-    df_events_clear(&buffer->full);
-    df_events_clear(&buffer->free);
+    df_fence_clear(&buffer->full);
+    df_fence_clear(&buffer->free);
     df_device_free(dev, kind, buffer->memory);
 }
 
-/* The number of DEV among the run's devices.  */
 static size_t
-place_of(struct df_run *run, struct df_device *dev)
+index_of(const struct df_run *run, const struct df_device *dev)
 {
     size_t i = 0;
 
     while (i < run->n_devices && run->devices[i] != dev)
         i++;
-    if (i == run->n_devices)
-        run->devices[run->n_devices++] = dev;
     return i;
 }
 
-/* All devices, before anything is made that each of them must know.  */
+/* List DEV, with the embeddings on it, unless it is listed.  */
 static df_status
-find_devices(struct df_run *run)
+add_device(struct df_run *run, struct df_device *dev)
 {
-    const struct df_run_options *o = &run->o;
+    size_t i = index_of(run, dev);
 
-    for (size_t i = 0; i < o->n_targets; i++) {
-        run->targets[i].dev = o->targets[i];
-        run->targets[i].place = place_of(run, o->targets[i]);
-    }
-    for (size_t i = 0; i < o->n_drafters; i++) {
-        run->lanes[i].dev = o->drafters[i];
-        run->lanes[i].place = place_of(run, o->drafters[i]);
-    }
-    for (size_t i = 0; i < run->n_devices; i++)
-        DF_TRY(df_embeddings_load(&run->embeddings[i], o->target_tensors,
-                                  o->target_config, run->devices[i]));
+    if (i < run->n_devices)
+        return DF_OK;
+    if (i == DF_MAX_DEVICES)
+        return DF_FAIL(DF_INVALID, "more than %d devices", DF_MAX_DEVICES);
+    run->devices[run->n_devices++] = dev;
+    return df_embeddings_load(&run->embeddings[i], run->o.target_tensors,
+                              run->o.target_config, dev);
+}
+
+static df_status
+add_devices(struct df_run *run)
+{
+    for (size_t i = 0; i < run->o.n_targets; i++)
+        DF_TRY(add_device(run, run->o.targets[i]));
+    for (size_t i = 0; i < run->o.n_drafters; i++)
+        DF_TRY(add_device(run, run->o.drafters[i]));
     return DF_OK;
 }
 
@@ -85,13 +81,15 @@ make_target(struct df_run *run, size_t index)
 {
     struct df_target_state *t = &run->targets[index];
     const struct df_drafter_config *c = &run->o.drafter_config;
+    int last = c->target_layer_ids[c->n_target_layer_ids - 1];
 
-    DF_TRY(df_target_new(&t->target, run->o.target_config,
-                         run->o.target_tensors, &run->embeddings[t->place],
-                         &run->o.limits,
-                         c->target_layer_ids[c->n_target_layer_ids - 1]));
+    t->dev = run->o.targets[index];
+    DF_TRY(df_target_new(
+        &t->target, run->o.target_config, run->o.target_tensors,
+        &run->embeddings[index_of(run, t->dev)], &run->o.limits, last));
     DF_TRY(df_stream_new(&t->compute, t->dev, "target"));
     DF_TRY(df_stream_new(&t->copy, t->dev, "target copy"));
+    DF_TRY(df_event_new(&t->packed, t->dev));
     for (size_t i = 0; i < DF_IN_TURN; i++)
         DF_TRY(df_mirror_make(&t->mirrors[i], &run->o.limits, t->dev));
     if (run->transport == DF_TRANSPORT_LOCAL)
@@ -109,12 +107,12 @@ clear_target(struct df_run *run, struct df_target_state *t)
 {
     df_stream_free(t->compute);
     df_stream_free(t->copy);
+    df_event_free(t->packed);
     for (size_t i = 0; t->dev && i < DF_IN_TURN; i++)
         clear_mirror(&t->mirrors[i], t->dev);
     for (size_t i = 0; t->buffers && i < run->o.depth; i++)
         clear_buffer(&t->buffers[i], t->dev, DF_MEM_DEVICE);
     free(t->buffers);
-    df_freelist_free(t->free_buffers);
     df_target_free(t->target);
 }
 
@@ -135,9 +133,11 @@ make_lane(struct df_run *run, size_t index)
     struct df_lane *lane = &run->lanes[index];
     void *memory;
 
+    lane->dev = run->o.drafters[index];
     lane->step = run->o.first_step;
     DF_TRY(df_drafter_new(&lane->drafter, &run->o.drafter_config,
-                          &run->embeddings[lane->place], &run->o.limits));
+                          &run->embeddings[index_of(run, lane->dev)],
+                          &run->o.limits));
     DF_TRY(df_stream_new(&lane->compute, lane->dev, "drafter"));
     DF_TRY(df_stream_new(&lane->copy, lane->dev, "drafter copy"));
     DF_TRY(df_event_new(&lane->summed, lane->dev));
@@ -183,11 +183,11 @@ make_slots(struct df_run *run)
         run->slots[i].index = i;
         DF_TRY(make_buffer(run, &run->slots[i].own, dev,
                            local ? DF_MEM_DEVICE : DF_MEM_HOST));
-        DF_TRY(make_events(run, &run->slots[i].begun));
     }
     for (size_t i = 0; i < run->n_boxes; i++) {
         DF_TRY(df_batch_new(&run->boxes[i].batch, &run->o.limits, dev));
-        DF_TRY(make_events(run, &run->boxes[i].free));
+        DF_TRY(
+            df_fence_make(&run->boxes[i].free, run->devices, run->n_devices));
     }
     return DF_OK;
 }
@@ -205,7 +205,7 @@ make_metrics(struct df_run *run)
         m->sums = memory;
         DF_TRY(df_device_alloc(dev, DF_MEM_HOST, sizeof *m->state, &memory));
         m->state = memory;
-        DF_TRY(make_events(run, &m->copied));
+        DF_TRY(df_fence_make(&m->copied, run->devices, run->n_devices));
     }
     return DF_OK;
 }
@@ -242,7 +242,7 @@ df_status
 df_run_set_up(struct df_run *run)
 {
     DF_TRY(allocate(run));
-    DF_TRY(find_devices(run));
+    DF_TRY(add_devices(run));
     for (size_t i = 0; i < run->o.n_targets; i++)
         DF_TRY(make_target(run, i));
     for (size_t i = 0; i < run->o.n_drafters; i++)
@@ -257,17 +257,15 @@ clear_slots(struct df_run *run)
     struct df_device *dev = run->o.drafters[0];
     bool local = run->transport == DF_TRANSPORT_LOCAL;
 
-    for (size_t i = 0; run->slots && i < run->n_slots; i++) {
-        df_events_clear(&run->slots[i].begun);
+    for (size_t i = 0; run->slots && i < run->n_slots; i++)
         clear_buffer(&run->slots[i].own, dev,
                      local ? DF_MEM_DEVICE : DF_MEM_HOST);
-    }
     for (size_t i = 0; run->boxes && i < run->n_boxes; i++) {
         df_batch_free(run->boxes[i].batch);
-        df_events_clear(&run->boxes[i].free);
+        df_fence_clear(&run->boxes[i].free);
     }
     for (size_t i = 0; run->metrics && i < run->n_metrics; i++) {
-        df_events_clear(&run->metrics[i].copied);
+        df_fence_clear(&run->metrics[i].copied);
         df_device_free(dev, DF_MEM_HOST, run->metrics[i].sums);
         df_device_free(dev, DF_MEM_HOST, run->metrics[i].state);
     }

@@ -1,7 +1,5 @@
 #include <config.h>
 
-#include <stdlib.h>
-
 #include "pipe/slot_internal.h"
 
 static const char *const state_names[] = {
@@ -25,35 +23,6 @@ df_slot_move(struct df_slot *slot, enum df_slot_state from,
     if (to == DF_SLOT_FILLING)
         slot->generation++;
     return DF_OK;
-}
-
-df_status
-df_events_make(struct df_events *events, struct df_device *const *devices,
-               size_t n)
-{
-    events->of = calloc(n, sizeof *events->of);
-    if (!events->of)
-        return DF_FAIL(DF_NO_MEMORY, "%zu events", n);
-    for (; events->n < n; events->n++)
-        DF_TRY(df_event_new(&events->of[events->n], devices[events->n]));
-    events->last = events->of[0];
-    return DF_OK;
-}
-
-void
-df_events_clear(struct df_events *events)
-{
-    for (size_t i = 0; i < events->n; i++)
-        df_event_free(events->of[i]);
-    free(events->of);
-}
-
-df_status
-df_events_record(struct df_events *events, size_t place,
-                 struct df_stream *stream)
-{
-    events->last = events->of[place];
-    return df_event_record(events->last, stream);
 }
 
 df_status

@@ -7,18 +7,16 @@
 
    A slot changes hands on the host at once, long before the devices are
    done with it: what keeps a buffer from being overwritten too early are
-   its events.  A buffer is written only behind its event FREE, and read
-   only behind its event FULL.
-
-   An event belongs to one device, but what several targets fill and several
-   drafters read is recorded now on one, now on another: so there is an event
-   of each, and a note of the one that was recorded last.  */
+   its fences.  A buffer is written only behind its fence FREE, and read
+   only behind its fence FULL; whoever takes it next must find the fence
+   recorded already.  */
 
 #ifndef DF_SLOT_INTERNAL_H
 #define DF_SLOT_INTERNAL_H
 
 #include "dflash/batch.h"
 #include "dflash/device.h"
+#include "pipe/fence_internal.h"
 
 enum df_slot_state {
     DF_SLOT_FREE,
@@ -28,34 +26,17 @@ enum df_slot_state {
     DF_SLOT_CONSUMING
 };
 
-/* An event of each device of a run, in their order.  LAST is one of them; it
-   changes hands with what the events are of.  */
-struct df_events {
-    struct df_event *last;
-    struct df_event **of;
-    size_t n;
-};
-
-/* Make them, all reached.  */
-DF_MUST_USE df_status df_events_make(struct df_events *events,
-                                     struct df_device *const *devices,
-                                     size_t n);
-void df_events_clear(struct df_events *events);
-
-/* Record the event of device number PLACE, which STREAM is of.  */
-DF_MUST_USE df_status df_events_record(struct df_events *events, size_t place,
-                                       struct df_stream *stream);
-
-/* Memory with the events that say when it may be read and written.  */
+/* Memory with the fences behind which it may be read and written.  */
 struct df_buffer {
     void *memory; /* hidden states, as df_hidden_layout says */
-    struct df_events full, free;
+    struct df_fence full;
+    struct df_fence free;
 };
 
-/* A batch and the event behind which its memory is free again.  */
+/* A batch and the fence behind which its memory is free again.  */
 struct df_box {
     struct df_batch *batch;
-    struct df_events free;
+    struct df_fence free;
 };
 
 struct df_slot {
@@ -63,10 +44,8 @@ struct df_slot {
     uint64_t generation; /* how often it was filled */
     enum df_slot_state state;
     struct df_box *box;       /* from FILLING on */
-    struct df_buffer *packed; /* what the target packed into, while COPYING
-                                 or, without a copy, to the end */
-    struct df_events begun;   /* the copy from PACKED, which itself may be
-                                 packed anew once the copy is queued */
+    struct df_buffer *packed; /* what the target packed into, until its copy
+                                 is queued */
     struct df_buffer own;     /* host memory; with local transport the
                                  device's, and nothing is copied */
 };

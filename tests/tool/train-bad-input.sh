@@ -72,40 +72,40 @@ END_OF
 turn='{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b c d e f"}]}'
 cat > lines <<'END_OF'
 ||d.jsonl: no usable record: 0 read
-\\n  \\n\\r\\n||d.jsonl: no usable record: 0 read
-@\\n{"messages": [}\\n||d.jsonl:2:15: not JSON
-@\\n\\n\\n{"text": "a"\\n||d.jsonl:4:
-{"text": "\\ud83d"}\\n||d.jsonl:1:
-@\\n{"text": "\\377"}\\n||d.jsonl:2:
-@\\n[1]\\n||d.jsonl:2: is an array, not an object
-@\\n7\\n||d.jsonl:2
-@ @\\n||d.jsonl:1:
-@\\n{"words": "a"}\\n||d.jsonl:2: none of messages, conversations, text
-{"text": 7}\\n||d.jsonl:1: text is an integer, not a string
-{"text": "a", "text": "b"}\\n||d.jsonl:1:
-{"messages": {}}\\n||d.jsonl:1: messages is an object, not an array
-{"messages": ["a"]}\\n||d.jsonl:1: message 0 is a string, not an object
-{"messages": [{"content": "a"}]}\\n||d.jsonl:1: message 0 has no role
-{"messages": [{"role": "poet", "content": "a"}]}\\n||d.jsonl:1: message 0: unknown role 'poet'
-{"messages": [{"role": "user"}]}\\n||d.jsonl:1: message 0: content is nothing, not a string
-{"messages": [{"role": "user", "content": [{"type": "image"}]}]}\\n||d.jsonl:1: message 0: part 0 is of type 'image'
-{"input_ids": [5, 4096], "loss_mask": [1, 1]}\\n||d.jsonl:1:
-{"input_ids": [5, -1], "loss_mask": [1, 1]}\\n||d.jsonl:1:
-{"input_ids": [5, 6], "loss_mask": [1]}\\n||d.jsonl:1:
-{"input_ids": [5, 6], "loss_mask": [1, 2]}\\n||d.jsonl:1:
-{"messages": []}\\n||d.jsonl: no usable record: 1 read, an empty conversation: 1
-{"messages": []}\\n{"messages": [{"role": "user", "content": "a"}]}\\n{"text": "a"}\\n||d.jsonl: no usable record: 3 read, an empty conversation: 1; no assistant turn: 1; nowhere two supervised tokens in a row: 1
-@\\n{"messages": []}\\n|--strict|d.jsonl:2: an empty conversation
-@\\n{"messages": [{"role": "user", "content": "a"}]}\\n|--strict|d.jsonl:2: no assistant turn
-@\\n{"messages": [{"role": "assistant", "content": "a"}]}\\n|--strict|d.jsonl:2: an assistant turn at the start
-@\\n{"text": "a"}\\n|--strict|d.jsonl:2: nowhere two supervised tokens in a row
-@\\n|--max-length 8 --strict|d.jsonl:1: nothing to learn within the maximal length
-@\\n|--data absent.jsonl|absent.jsonl: No such file or directory
-@\\n|--data .|.: is a folder
-@\\n|--data /dev/null|/dev/null: not a regular file
-@\\n|--eval-data absent.jsonl|absent.jsonl: No such file or directory
-@\\n|--chat-template absent.jinja|absent.jinja:
-@\\n|--init-from absent|absent
+\n  \n\r\n||d.jsonl: no usable record: 0 read
+@\n{"messages": [}\n||d.jsonl:2:15: not JSON
+@\n\n\n{"text": "a"\n||d.jsonl:4:
+{"text": "\\ud83d"}\n||d.jsonl:1:
+@\n{"text": "\377"}\n||d.jsonl:2:
+@\n[1]\n||d.jsonl:2: is an array, not an object
+@\n7\n||d.jsonl:2
+@ @\n||d.jsonl:1:
+@\n{"words": "a"}\n||d.jsonl:2: none of messages, conversations, text
+{"text": 7}\n||d.jsonl:1: text is an integer, not a string
+{"text": "a", "text": "b"}\n||d.jsonl:1:
+{"messages": {}}\n||d.jsonl:1: messages is an object, not an array
+{"messages": ["a"]}\n||d.jsonl:1: message 0 is a string, not an object
+{"messages": [{"content": "a"}]}\n||d.jsonl:1: message 0 has no role
+{"messages": [{"role": "poet", "content": "a"}]}\n||d.jsonl:1: message 0: unknown role 'poet'
+{"messages": [{"role": "user"}]}\n||d.jsonl:1: message 0: content is nothing, not a string
+{"messages": [{"role": "user", "content": [{"type": "image"}]}]}\n||d.jsonl:1: message 0: part 0 is of type 'image'
+{"input_ids": [5, 4096], "loss_mask": [1, 1]}\n||d.jsonl:1:
+{"input_ids": [5, -1], "loss_mask": [1, 1]}\n||d.jsonl:1:
+{"input_ids": [5, 6], "loss_mask": [1]}\n||d.jsonl:1:
+{"input_ids": [5, 6], "loss_mask": [1, 2]}\n||d.jsonl:1:
+{"messages": []}\n||d.jsonl: no usable record: 1 read, an empty conversation: 1
+{"messages": []}\n{"messages": [{"role": "user", "content": "a"}]}\n{"text": "a"}\n||d.jsonl: no usable record: 3 read, an empty conversation: 1; no assistant turn: 1; nowhere two supervised tokens in a row: 1
+@\n{"messages": []}\n|--strict|d.jsonl:2: an empty conversation
+@\n{"messages": [{"role": "user", "content": "a"}]}\n|--strict|d.jsonl:2: no assistant turn
+@\n{"messages": [{"role": "assistant", "content": "a"}]}\n|--strict|d.jsonl:2: an assistant turn at the start
+@\n{"text": "a"}\n|--strict|d.jsonl:2: nowhere two supervised tokens in a row
+@\n|--max-length 8 --strict|d.jsonl:1: nothing to learn within the maximal length
+@\n|--data absent.jsonl|absent.jsonl: No such file or directory
+@\n|--data .|.: is a folder
+@\n|--data /dev/null|/dev/null: not a regular file
+@\n|--eval-data absent.jsonl|absent.jsonl: No such file or directory
+@\n|--chat-template absent.jinja|absent.jinja:
+@\n|--init-from absent|absent
 END_OF
 
 n=`cat targets lines | wc -l`
@@ -131,7 +131,7 @@ while IFS='|' read -r label commands message; do
 done < targets
 
 while IFS='|' read -r text options message; do
-  printf "`echo "$text" | sed "s/@/$turn/g"`" > d.jsonl
+  printf "`printf '%s\n' "$text" | sed "s/@/$turn/g"`" > d.jsonl
   ok "data: $message" refused "$message" dflash-train --target "$target" \
     --data d.jsonl --output new $tiny $options
 done < lines

@@ -79,6 +79,9 @@ check_init_from(const struct session *s)
                        "not %d and %d",
                        opt.init_from, c.block_size, c.mask_token_id,
                        s->drafter.block_size, s->drafter.mask_token_id);
+    if (c.d.num_hidden_layers != s->drafter.d.num_hidden_layers)
+        return DF_FAIL(DF_SHAPE, "%s: of %d layers, not %d", opt.init_from,
+                       c.d.num_hidden_layers, s->drafter.d.num_hidden_layers);
     if (c.n_target_layer_ids != s->drafter.n_target_layer_ids
         || memcmp(c.target_layer_ids, s->drafter.target_layer_ids,
                   (size_t) c.n_target_layer_ids * sizeof(int))

@@ -1,6 +1,6 @@
 # Where options come from, and what the output files hold.
 . "$abs_top_srcdir/tests/tool/train.sh"
-plan 53
+plan 54
 
 head -n 4 data.jsonl > few.jsonl
 # Options that come from elsewhere can't be on the command line as well.
@@ -139,7 +139,8 @@ ok 'its config names the layers' config '"target_layer_ids":\[0,2,5\]'
 ok '  the mask' config '"mask_token_id":3,'
 ok '  and the block' config '"block_size":4,'
 
-# Going on from a drafter.
+# Going on from a drafter, which must be alike: its first layers, for one,
+# are not taken for all.
 eval_loss () { sed -n 's/.*"eval_loss":\([^,]*\),.*/\1/p' $1/metrics.jsonl; }
 ok 'a longer run' trains 0 long --epochs 5 --eval-data few.jsonl
 ok 'one that begins with its drafter' trains 0 next --epochs 1 \
@@ -161,5 +162,10 @@ done <<'END_OF'
 --block-size 5|trained with block size 4 and mask token 3, not 5 and 3
 --mask-token-id 4094|trained with block size 4 and mask token 3, not 4 and 4094
 --target-layer-ids 2|trained on other layers of the target: give
---num-draft-layers 2 --target-layer-ids 3|
+--num-draft-layers 2 --target-layer-ids 3|of 1 layers, not 2
 END_OF
+check () {
+  trains 2 new --init-from deep/drafter --target-layer-ids 0,2,5 &&
+    says '^dflash-train: deep/drafter: of 2 layers, not 1$'
+}
+ok '--init-from a deeper one is refused' check

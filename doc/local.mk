@@ -1,1 +1,22 @@
 info_TEXINFOS += doc/dflash.texi
+EXTRA_DIST += doc/internals/build.md doc/internals/pipeline.md \
+  doc/internals/shapes.md
+
+## The man pages, each from its tool's --help and doc/TOOL.x.  To add one:
+##   man_pages += doc/dflash-train.1
+##   doc/dflash-train.1: dflash-train$(EXEEXT)
+man_pages =
+dist_man_MANS += $(man_pages)
+EXTRA_DIST += $(man_pages:.1=.x)
+MAINTAINERCLEANFILES = $(man_pages)
+
+## The tarball has the pages, so help2man is needed only after a change;
+## without it, the distributed page stays.
+SUFFIXES += .x .1
+.x.1:
+	$(AM_V_at)$(MKDIR_P) $(@D)
+	$(AM_V_GEN)if $(HELP2MAN) --version >/dev/null 2>&1; then \
+	  $(HELP2MAN) --info-page=dflash --include=$< --output=$@ ./$(*F)$(EXEEXT); \
+	elif test -f $(srcdir)/$@; then \
+	  cp $(srcdir)/$@ $@.t && mv $@.t $@; \
+	else echo "$@: needs help2man" >&2; exit 1; fi

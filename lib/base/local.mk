@@ -1,8 +1,9 @@
-nobase_include_HEADERS += include/dflash/batch.h include/dflash/defs.h \
+dflashinclude_HEADERS += include/dflash/batch.h include/dflash/defs.h \
   include/dflash/device.h include/dflash/dtype.h include/dflash/error.h \
   include/dflash/ops.h include/dflash/philox.h include/dflash/plan.h \
   include/dflash/value.h
 lib_libcore_la_SOURCES += lib/base/arena.c lib/base/arena_internal.h \
+  lib/base/cuda_internal.h \
   lib/base/device.c lib/base/device_internal.h lib/base/dtype.c \
   lib/base/error.c lib/base/file.c lib/base/file_internal.h lib/base/json.c \
   lib/base/json_internal.h lib/base/ops.c lib/base/ops_check.c \

@@ -1,4 +1,4 @@
-nobase_include_HEADERS += include/dflash/drafter.h
+dflashinclude_HEADERS += include/dflash/drafter.h
 lib_libcore_la_SOURCES += lib/draft/anchors.c lib/draft/anchors_internal.h \
   lib/draft/backward.c lib/draft/batch.c lib/draft/blocks.c \
   lib/draft/draw_internal.h lib/draft/drafter.c lib/draft/drafter_internal.h \

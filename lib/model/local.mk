@@ -1,4 +1,4 @@
-nobase_include_HEADERS += include/dflash/config.h \
+dflashinclude_HEADERS += include/dflash/config.h \
   include/dflash/drafter_config.h include/dflash/rope.h \
   include/dflash/safetensors.h include/dflash/target.h \
   include/dflash/weights.h

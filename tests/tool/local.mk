@@ -1,5 +1,15 @@
-## Every public header compiles alone.
-tool_tests += tests/tool/headers.sh
+## Every public header compiles alone; what it declares is exported, and
+## nothing else; quickstart does as it says.
+tool_tests += tests/tool/headers.sh tests/tool/exports.sh \
+  tests/tool/quickstart.sh tests/tool/hooks.sh
+
+## make installcheck: a program compiled against the installed tree.
+EXTRA_DIST += tests/install/run.sh tests/install/uses.c
+installcheck-local:
+	$(AM_V_at)PKG_CONFIG_PATH='$(DESTDIR)$(pkgconfigdir)' \
+	  PKG_CONFIG_SYSROOT_DIR='$(DESTDIR)' CC='$(CC)' CFLAGS='$(CFLAGS)' \
+	  $(SHELL) $(srcdir)/tests/install/run.sh \
+	  $(srcdir)/tests/install/uses.c '$(DESTDIR)$(libdir)'
 
 ## A tool that has nothing but options.
 check_PROGRAMS += tests/tool/option-demo

@@ -1,0 +1,392 @@
+/* flash.cuh - what the attention kernels share: which keys a query sees, how
+   tiles come to shared memory, and products of tiles.
+
+   A row is a query of one head.  The query heads of a key/value head see the
+   same keys, so a task is one sequence, one key/value head and a stretch of
+   its rows, numbered from 0:
+
+       causal   row m: token m / heads, head m % heads
+       draft    row m: block m / (heads * b), head m / b % heads, slot m % b
+
+   There is no mask: what a row sees is one range of the context's rows and
+   one of the blocks' own rows, the latter empty if there are no blocks.  */
+
+#ifndef DF_FLASH_CUH
+#define DF_FLASH_CUH
+
+#include <limits.h>
+
+#include "cuda_internal.cuh"
+#include "math.cuh"
+#include "mma.cuh"
+
+#define DF_LOG2E 1.44269504088896341f
+#define DF_LN2   0.693147180559945309f
+
+/* Rows of bf16 in global memory.  */
+struct df_rows {
+    uint16_t *data;
+    size_t ld;
+};
+
+/* Keys or values: of the context, and of the blocks.  */
+struct df_sides {
+    struct df_rows side[2];
+};
+
+/* A whole call.  The lengths are ints: so are the indices in memory.  */
+struct df_flash {
+    struct df_rows q, out;
+    struct df_sides k, v;
+    float *lse; /* or NULL */
+    const int32_t *cu_seqlens;
+    const int32_t *cu_blocks, *begin, *anchor; /* draft */
+    int B, A, G, D, heads;                     /* heads = A / G */
+    int b;                                     /* 0: causal */
+    int window;
+    int max_rows; /* of a sequence and head */
+    float scale;
+    bool wide; /* rows can be moved 16 bytes at a time */
+};
+
+/* One sequence with one key/value head.  */
+struct df_task {
+    int first; /* token, or block */
+    int start; /* first context row */
+    int rows;  /* of queries */
+    int kv;
+};
+
+struct df_range {
+    int low, high;
+};
+
+static __device__ __forceinline__ struct df_task
+df_task_of(const struct df_flash &f, int seq, int kv)
+{
+    const int32_t *cu = f.b ? f.cu_blocks : f.cu_seqlens;
+    struct df_task t;
+
+    t.first = cu[seq];
+    t.start = f.cu_seqlens[seq];
+    t.rows = (cu[seq + 1] - t.first) * f.heads * (f.b ? f.b : 1);
+    t.kv = kv;
+    return t;
+}
+
+/* Where row M lies: its row of queries, and its head among all.  */
+static __device__ __forceinline__ int
+df_row_of(const struct df_flash &f, const struct df_task &t, int m, int *head)
+{
+    int heads = t.kv * f.heads;
+
+    if (!f.b) {
+        *head = heads + m % f.heads;
+        return t.first + m / f.heads;
+    }
+    int rest = m % (f.heads * f.b);
+
+    *head = heads + rest / f.b;
+    return (t.first + m / (f.heads * f.b)) * f.b + rest % f.b;
+}
+
+/* What row M sees of the context; of OWN rows.  */
+static __device__ __forceinline__ struct df_range
+df_seen(const struct df_flash &f, const struct df_task &t, int m, bool own)
+{
+    struct df_range r = {0, 0};
+
+    if (!f.b) {
+        int q = t.first + m / f.heads;
+
+        if (own)
+            return r;
+        r.low =
+            f.window && q - t.first >= f.window ? q - f.window + 1 : t.first;
+        r.high = q + 1;
+        return r;
+    }
+    int n = t.first + m / (f.heads * f.b), j = m % f.b;
+
+    if (own) {
+        r.low = n * f.b;
+        r.high = r.low + (f.window ? j + 1 : f.b);
+        return r;
+    }
+    r.low = f.begin[n];
+    r.high = f.anchor[n];
+    if (f.window && r.high - r.low + j > f.window - 1)
+        r.low = min(r.high, r.high + j - (f.window - 1));
+    return r;
+}
+
+/* A tile in shared memory has rows of D elements and 8 more, so that 8 rows
+   of a matrix fall on different banks.  */
+template <int D> struct df_tile {
+    enum {
+        PITCH = D + 8
+    };
+};
+
+/* Bring N rows to TILE; AT(i) is where row i is, or NULL: zeros, as behind
+   the last of d elements.  The copies are left to be committed.  */
+template <int D, int THREADS, typename At>
+static __device__ __forceinline__ void
+df_load_tile(uint16_t *tile, int n, int d, bool wide, At at)
+{
+    enum {
+        CHUNKS = D / 8,
+        PITCH = df_tile<D>::PITCH
+    };
+
+    for (int i = threadIdx.x; i < n * CHUNKS; i += THREADS) {
+        int row = i / CHUNKS, c = i % CHUNKS * 8;
+        uint16_t *to = tile + row * PITCH + c;
+        const uint16_t *from = at(row);
+
+        if (wide && from && c < d)
+            df_cp_async(to, from + c);
+        else
+            for (int j = 0; j < 8; j++)
+                to[j] = from && c + j < d ? from[c + j] : 0;
+    }
+}
+
+/* Fragment A of rows R to R+15 and columns C to C+15 of TILE.  */
+template <int D>
+static __device__ __forceinline__ void
+df_load_a(uint32_t (&a)[4], const uint16_t *tile, int r, int c)
+{
+    int lane = threadIdx.x % WARP;
+
+    df_ldmatrix(a, tile + (r + lane % 16) * df_tile<D>::PITCH + c
+                       + lane / 16 * 8);
+}
+
+/* c[16,8N] += the warp's 16 rows from R on of A times, transposed, the 8N
+   rows of B, over D columns.  */
+template <int D, int N>
+static __device__ __forceinline__ void
+df_multiply_nt(float (&c)[N][4], const uint16_t *a, int r, const uint16_t *b)
+{
+    int lane = threadIdx.x % WARP;
+    const uint16_t *row =
+        b + (lane % 8 + lane / 16 * 8) * df_tile<D>::PITCH + lane / 8 % 2 * 8;
+
+#pragma unroll
+    for (int k = 0; k < D; k += 16) {
+        uint32_t fa[4], fb[4];
+
+        df_load_a<D>(fa, a, r, k);
+#pragma unroll
+        for (int n = 0; n < N; n += 2) {
+            df_ldmatrix(fb, row + n * 8 * df_tile<D>::PITCH + k);
+            df_mma(c[n], fa, fb[0], fb[1]);
+            df_mma(c[n + 1], fa, fb[2], fb[3]);
+        }
+    }
+}
+
+/* c[16,8N] += p[16,8K] times the 8K rows of B, columns from FIRST on.  P is
+   rounded to bf16.  */
+template <int D, int N, int K>
+static __device__ __forceinline__ void
+df_multiply_pn(float (&c)[N][4], const float (&p)[K][4], const uint16_t *b,
+               int first)
+{
+    int lane = threadIdx.x % WARP;
+    const uint16_t *row =
+        b + lane % 16 * df_tile<D>::PITCH + lane / 16 * 8 + first;
+
+#pragma unroll
+    for (int k = 0; k < K; k += 2) {
+        uint32_t fb[4], fa[4] = {df_narrow2(p[k][0], p[k][1]),
+                                 df_narrow2(p[k][2], p[k][3]),
+                                 df_narrow2(p[k + 1][0], p[k + 1][1]),
+                                 df_narrow2(p[k + 1][2], p[k + 1][3])};
+
+#pragma unroll
+        for (int n = 0; n < N; n += 2) {
+            df_ldmatrix_trans(fb, row + k * 8 * df_tile<D>::PITCH + n * 8);
+            df_mma(c[n], fa, fb[0], fb[1]);
+            df_mma(c[n + 1], fa, fb[2], fb[3]);
+        }
+    }
+}
+
+template <int N>
+static __device__ __forceinline__ void
+df_clear(float (&c)[N][4])
+{
+#pragma unroll
+    for (int n = 0; n < N; n++)
+        c[n][0] = c[n][1] = c[n][2] = c[n][3] = 0;
+}
+
+/* Write half H (0: row g, 1: row g+8) of C[16,8N], times SCALE, to the d
+   elements at TO, that C's column 0 belongs to.  */
+template <int N>
+static __device__ __forceinline__ void
+df_store_row(uint16_t *to, int d, bool wide, const float (&c)[N][4], int h,
+             float scale)
+{
+    int t = threadIdx.x % 4;
+
+#pragma unroll
+    for (int n = 0; n < N; n++) {
+        int at = n * 8 + t * 2;
+        float x = c[n][2 * h] * scale, y = c[n][2 * h + 1] * scale;
+
+        if (wide && at < d)
+            *(uint32_t *) (to + at) = df_narrow2(x, y);
+        if (!wide && at < d)
+            to[at] = df_narrow(x);
+        if (!wide && at + 1 < d)
+            to[at + 1] = df_narrow(y);
+    }
+}
+
+/* The keys that any of the N rows from M on sees of a side, over a block;
+   low = high where there are none.  All threads must call; SHARED is shared
+   memory.  */
+static __device__ __forceinline__ struct df_range
+df_seen_by_all(const struct df_flash &f, const struct df_task &t, int m, int n,
+               bool own, struct df_range *shared)
+{
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        shared->low = INT_MAX;
+        shared->high = 0;
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < n && m + i < t.rows; i += blockDim.x) {
+        struct df_range r = df_seen(f, t, m + i, own);
+
+        if (r.low < r.high) {
+            atomicMin(&shared->low, r.low);
+            atomicMax(&shared->high, r.high);
+        }
+    }
+    __syncthreads();
+    struct df_range r = *shared;
+
+    if (r.low >= r.high)
+        r.low = r.high = 0;
+    return r;
+}
+
+/* The tiles of N keys that a stretch of rows goes over: of the context, then
+   of the blocks.  */
+struct df_walk {
+    struct df_range side[2];
+    int tiles[2];
+};
+
+struct df_step {
+    int side, key, end; /* first key of the tile; end of the side's keys */
+};
+
+template <int N>
+static __device__ __forceinline__ struct df_step
+df_step_of(const struct df_walk &w, int i)
+{
+    struct df_step s;
+
+    s.side = i >= w.tiles[0];
+    s.key =
+        s.side ? w.side[1].low + (i - w.tiles[0]) * N : w.side[0].low + i * N;
+    s.end = s.side ? w.side[1].high : w.side[0].high;
+    return s;
+}
+
+/* For the N rows of queries from M on.  */
+template <int N>
+static __device__ __forceinline__ struct df_walk
+df_walk_of(const struct df_flash &f, const struct df_task &t, int m, int n,
+           struct df_range *shared)
+{
+    struct df_walk w;
+
+    w.side[0] = df_seen_by_all(f, t, m, n, false, shared);
+    w.side[1] = df_seen_by_all(f, t, m, n, true, shared);
+    for (int i = 0; i < 2; i++)
+        w.tiles[i] = (w.side[i].high - w.side[i].low + N - 1) / N;
+    return w;
+}
+
+/* A tile of N rows of one key/value head, from step S on.  */
+template <int D, int THREADS, int N>
+static __device__ __forceinline__ void
+df_load_keys(uint16_t *tile, const struct df_flash &f,
+             const struct df_sides &from, int kv, const struct df_step &s)
+{
+    struct df_rows rows = s.side ? from.side[1] : from.side[0];
+    const uint16_t *base = rows.data + (size_t) kv * f.D;
+
+    df_load_tile<D, THREADS>(tile, N, f.D, f.wide, [&](int i) {
+        return s.key + i < s.end ? base + (size_t) (s.key + i) * rows.ld
+                                 : (const uint16_t *) NULL;
+    });
+}
+
+/* A tile of N rows of queries, from row M on.  */
+template <int D, int THREADS, int N>
+static __device__ __forceinline__ void
+df_load_queries(uint16_t *tile, const struct df_flash &f,
+                const struct df_task &t, const struct df_rows &from, int m)
+{
+    df_load_tile<D, THREADS>(tile, N, f.D, f.wide, [&](int i) {
+        int head, row = df_row_of(f, t, min(m + i, t.rows - 1), &head);
+
+        return m + i < t.rows ? from.data + row * from.ld + (size_t) head * f.D
+                              : (const uint16_t *) NULL;
+    });
+}
+
+/* RUN<the padded head size>(...) for heads of d elements.  */
+#define DF_BY_HEAD_SIZE(op, d, run, ...)    \
+    ((d) <= 32    ? run<32>(__VA_ARGS__)    \
+     : (d) <= 64  ? run<64>(__VA_ARGS__)    \
+     : (d) <= 128 ? run<128>(__VA_ARGS__)   \
+     : (d) <= 256 ? run<256>(__VA_ARGS__)   \
+                  : DF_FAIL(DF_UNSUPPORTED, \
+                            "%s: head size %d, 256 is the most", op, (d)))
+
+static inline bool
+df_rows_aligned(const struct df_rows &rows)
+{
+    return df_aligned(8, rows.data, rows.ld);
+}
+
+/* *ROWS = TOKENS * HEADS, which must leave room in an int.  */
+static inline df_status
+df_flash_rows(const char *op, size_t tokens, size_t heads, int *rows)
+{
+    if (tokens > INT_MAX / 2 / heads)
+        return DF_FAIL(DF_SHAPE, "%s: %zu rows of %zu heads are too many", op,
+                       tokens, heads);
+    *rows = (int) (tokens * heads);
+    return DF_OK;
+}
+
+/* Queue the forward pass of F.  */
+df_status df_flash_forward(struct cuda_stream *s, const char *op,
+                           const struct df_flash *f);
+
+/* The backward pass; f.lse is what the forward pass has left.  */
+struct df_flash_bwd {
+    struct df_flash f;
+    struct df_rows dout, dq;
+    struct df_sides dk, dv;
+    float *delta;            /* [rows,A], scratch */
+    int rows;                /* of queries, in all sequences */
+    int max_seqlen, max_own; /* rows of a sequence: context, its blocks' */
+};
+
+/* Queue what gives delta and dq; then, from delta, dk and dv.  */
+df_status df_flash_dq(struct cuda_stream *s, const char *op,
+                      const struct df_flash_bwd *g);
+df_status df_flash_dkv(struct cuda_stream *s, const char *op,
+                       const struct df_flash_bwd *g);
+
+#endif

@@ -185,14 +185,16 @@ lose_rows(struct cuda_stream *s, const struct df_head_loss_args *a,
 df_status
 cuda_head_loss(struct cuda_stream *s, const struct df_head_loss_args *a)
 {
-    size_t rows = a->R < ROWS ? a->R : ROWS, ld = df_ceil(a->V, 8) * 8;
-    struct rows k = {.V = a->V, .ld = ld};
+    size_t rows = a->R < ROWS ? a->R : (size_t) ROWS, ld = df_ceil(a->V, 8) * 8;
+    struct rows k = {};
     void *scratch;
 
     /* A whole chunk, unless there will hardly ever be one: so no later batch
        is a reason to grow.  */
     DF_TRY(df_cuda_scratch(s, (a->R < FEW ? FEW : ROWS) * ld * (a->dh ? 6 : 4),
                            &scratch));
+    k.V = a->V;
+    k.ld = ld;
     k.z = (const float *) scratch;
     if (a->dh)
         k.p = (uint16_t *) ((float *) scratch + rows * ld);

@@ -1,5 +1,7 @@
 ## The CUDA side of the library: one .cu an operation or fused group.  To add
-## one, name it here; nothing else in this file changes.
+## one, name it here; nothing else in this file changes.  cuBLASLt is loaded
+## when a device is opened, so nothing links it; CUDA_LIBDIR is where to look
+## when the loader doesn't find it.
 cuda_sources = kernels/attention.cu kernels/device.cu \
   kernels/draft_attention.cu kernels/flash.cu kernels/flash_dkv.cu \
   kernels/flash_dq.cu kernels/head.cu kernels/hidden.cu kernels/linear.cu \
@@ -27,7 +29,8 @@ am__v_NVCC_1 =
 NVCOMPILE = NVCC='$(NVCC)' $(SHELL) $(top_srcdir)/build-aux/nvcc \
   $(NVCC_GENCODE) -std=c++17 -fvisibility=hidden $(NVCC_WARN) \
   $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) -I$(top_srcdir)/lib \
-  -I$(top_srcdir)/kernels $(CPPFLAGS) $(NVCCFLAGS)
+  -I$(top_srcdir)/kernels -DDF_CUDA_LIBDIR='"$(CUDA_LIBDIR)"' \
+  $(CPPFLAGS) $(NVCCFLAGS)
 
 .cu.lo:
 	$(AM_V_at)$(MKDIR_P) $(@D)

@@ -56,7 +56,8 @@ cpu_free(struct df_device *dev, enum df_memory kind, void *ptr)
 {
     struct header *h = (struct header *) ((char *) ptr - ALIGN);
 
-    df_device_count(dev, kind, -(int64_t) h->bytes);
+    if (h->bytes > 0)
+        df_device_count(dev, kind, -(int64_t) h->bytes);
     free(h);
 }
 

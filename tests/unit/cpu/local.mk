@@ -1,0 +1,16 @@
+unit_tests += tests/unit/cpu/pool.t
+tests_unit_cpu_pool_t_SOURCES = tests/unit/cpu/pool.c
+tests_unit_cpu_pool_t_CPPFLAGS = $(unit_cppflags)
+tests_unit_cpu_pool_t_LDADD = $(unit_ldadd)
+unit_tests += tests/unit/cpu/stream.t
+tests_unit_cpu_stream_t_SOURCES = tests/unit/cpu/stream.c
+tests_unit_cpu_stream_t_CPPFLAGS = $(unit_cppflags)
+tests_unit_cpu_stream_t_LDADD = $(unit_ldadd)
+unit_tests += tests/unit/cpu/stress.t
+tests_unit_cpu_stress_t_SOURCES = tests/unit/cpu/stress.c
+tests_unit_cpu_stress_t_CPPFLAGS = $(unit_cppflags)
+tests_unit_cpu_stress_t_LDADD = $(unit_ldadd)
+unit_tests += tests/unit/cpu/math.t
+tests_unit_cpu_math_t_SOURCES = tests/unit/cpu/math.c
+tests_unit_cpu_math_t_CPPFLAGS = $(unit_cppflags)
+tests_unit_cpu_math_t_LDADD = $(unit_ldadd)

@@ -41,7 +41,7 @@ put(void *image, enum opbuf_type type, size_t i, double value)
     if (type == OPBUF_F32)
         ((float *) image)[i] = (float) value;
     else if (type == OPBUF_BF16)
-        ((uint16_t *) image)[i] = df_f32_to_bf16((float) value);
+        ((uint16_t *) image)[i] = df_bf16_from_f32((float) value);
     else if (type == OPBUF_I32)
         ((int32_t *) image)[i] = (int32_t) value;
     else if (is_double(type, i))
@@ -56,7 +56,7 @@ get(const void *image, enum opbuf_type type, size_t i)
     if (type == OPBUF_F32)
         return (double) ((const float *) image)[i];
     if (type == OPBUF_BF16)
-        return (double) df_bf16_to_f32(((const uint16_t *) image)[i]);
+        return (double) df_f32_from_bf16(((const uint16_t *) image)[i]);
     if (type == OPBUF_I32)
         return ((const int32_t *) image)[i];
     if (is_double(type, i))
@@ -79,7 +79,7 @@ random_value(const struct oprun *r, size_t b, size_t i, double low,
                                    (uint32_t) r->c->op, r->c->flags);
 
     float v = (float) (low + (high - low) * (double) df_uniform(p.v[0]));
-    return (double) df_bf16_to_f32(df_f32_to_bf16(v));
+    return (double) df_f32_from_bf16(df_bf16_from_f32(v));
 }
 
 /* A new buffer, its image made but not yet on the device.  */

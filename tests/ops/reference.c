@@ -127,7 +127,7 @@ static double
 noised(double x, const struct df_noise *noise, double sample, double token,
        size_t f)
 {
-    float v = df_bf16_to_f32(df_f32_to_bf16((float) x));
+    float v = df_f32_from_bf16(df_bf16_from_f32((float) x));
 
     if (noise->amplitude == 0)
         return (double) v;
@@ -138,7 +138,7 @@ noised(double x, const struct df_noise *noise, double sample, double token,
     volatile float add = noise->amplitude * (2 * df_uniform(p.v[f % 4]) - 1);
     volatile float sum = v + add;
 
-    return (double) df_bf16_to_f32(df_f32_to_bf16(sum));
+    return (double) df_f32_from_bf16(df_bf16_from_f32(sum));
 }
 
 static void

@@ -42,11 +42,11 @@ main(void)
         float f;
 
         memcpy(&f, &cases[i].f32, sizeof f);
-        is_long(cases[i].bf16, df_f32_to_bf16(f), "%s", cases[i].label);
+        is_long(cases[i].bf16, df_bf16_from_f32(f), "%s", cases[i].label);
     }
     for (uint32_t bits = 0; bits <= 0xffff; bits++) {
-        float f = df_bf16_to_f32((uint16_t) bits);
-        uint32_t back = df_f32_to_bf16(f);
+        float f = df_f32_from_bf16((uint16_t) bits);
+        uint32_t back = df_bf16_from_f32(f);
 
         exact &= back == bits || (isnan(f) && back == (bits | 0x40));
     }

@@ -229,6 +229,7 @@ __launch_bounds__(THREADS) differentiate_keys(struct df_flash_bwd g, int side)
         __syncthreads();
         m = next;
     }
+    df_cp_wait<0>(); /* the keys, if nobody sees them */
     store_keys(g.dk, dk, g, t, k, first, g.f.scale);
     store_keys(g.dv, dv, g, t, k, first, 1.0f);
 }

@@ -185,7 +185,8 @@ lose_rows(struct cuda_stream *s, const struct df_head_loss_args *a,
 df_status
 cuda_head_loss(struct cuda_stream *s, const struct df_head_loss_args *a)
 {
-    size_t rows = a->R < ROWS ? a->R : (size_t) ROWS, ld = df_ceil(a->V, 8) * 8;
+    size_t rows = a->R < ROWS ? a->R : (size_t) ROWS,
+           ld = df_ceil(a->V, 8) * 8;
     struct rows k = {};
     void *scratch;
 

@@ -13,6 +13,7 @@ lib_libcore_la_LIBADD = $(HDF5_LIBS) $(JANSSON_LIBS) $(PCRE2_LIBS) \
 
 lib_libdflashcore_la_SOURCES =
 lib_libdflashcore_la_LIBADD = lib/libcore.la
+EXTRA_lib_libdflashcore_la_DEPENDENCIES = lib/libdflashcore.map
 lib_libdflashcore_la_LDFLAGS = -no-undefined -version-info 0:0:0 \
   -Wl,--version-script=$(top_srcdir)/lib/libdflashcore.map
 EXTRA_DIST += lib/libdflashcore.map

@@ -66,6 +66,11 @@ DF_EXPORT enum df_dtype df_device_act(const struct df_device *dev);
 DF_EXPORT void df_device_get_stats(const struct df_device *dev,
                                    struct df_device_stats *out);
 
+/* The OPENBLAS_CORETYPE that would make products on the CPU faster: OpenBLAS
+   fell back to loops for any processor, and this one can run better ones.
+   NULL if there is nothing to gain.  */
+DF_EXPORT const char *df_cpu_better_core(void);
+
 /* Allocate BYTES, aligned to 256; contents are undefined.  DF_NO_MEMORY says
    how much was asked.  Freeing NULL is allowed.  */
 DF_EXPORT DF_MUST_USE df_status df_device_alloc(struct df_device *dev,

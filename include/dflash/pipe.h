@@ -59,7 +59,8 @@ struct df_channel_def {
 };
 
 /* Get what the next item will need into the worker's own structure, before
-   the item is taken.  DF_CANCELED when the pipe stops.  */
+   the item is taken.  DF_CANCELED when the pipe stops; DF_END when the stage
+   has had enough.  */
 typedef df_status df_acquire_fn(struct df_worker *worker);
 
 /* Work on ITEM and leave the result in it.  In the first stage, ITEM is

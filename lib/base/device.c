@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cuda_internal.h"
 #include "base/device_internal.h"
 
 enum {

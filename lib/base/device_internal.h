@@ -81,9 +81,8 @@ struct df_event {
     struct df_device *dev;
 };
 
-/* Open CPU device number INDEX; open CUDA device number INDEX.  */
+/* Open CPU device number INDEX.  */
 DF_MUST_USE df_status df_cpu_open(struct df_device **out, int index);
-DF_MUST_USE df_status df_cuda_open(struct df_device **out, int index);
 
 /* Count memory that DEV got, BYTES >= 0, or gave back, BYTES < 0.  */
 void df_device_count(struct df_device *dev, enum df_memory kind,

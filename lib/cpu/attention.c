@@ -64,7 +64,7 @@ score_tile(const struct tile *t, const float *q, const float *k, size_t ldq,
     for (size_t i = 0; i < t->n; i++) {
         size_t row = t->start + t->q0 + i;
 
-        df_scale_row(t->q + i * D, q + row * ldq, t->args->scale, D);
+        cpu_scale_row(t->q + i * D, q + row * ldq, t->args->scale, D);
         memcpy(t->k + i * D, k + row * ldk, D * sizeof(float));
     }
     df_gemm_nt(TILE, old, D, t->q, D, k + (t->start + t->k0) * ldk, ldk, t->s,
@@ -83,21 +83,22 @@ weigh_tile(const struct tile *t, const float *v, size_t ldv, float *out,
     for (size_t i = 0; i < t->n; i++) {
         size_t q = t->q0 + i, lo = first_key(q, t->args->window);
         size_t right = lo > t->q0 ? lo : t->q0;
-        float *s = t->s + i * t->width, *o = t->o + i * D, max;
-        float sum = df_softmax_row(s + lo - t->k0, q + 1 - lo, &max);
+        float *s = t->s + i * t->width, *o = t->o + i * D;
+        float max = cpu_max_row(s + lo - t->k0, q + 1 - lo);
+        float sum = cpu_exp_row(s + lo - t->k0, q + 1 - lo, max);
 
         if (lo < t->f0)
-            df_weigh_rows(o, s + lo - t->k0, v0 + (lo - t->k0) * ldv, ldv,
-                          t->f0 - lo, D);
-        df_weigh_rows(o, s + right - t->k0, v0 + (right - t->k0) * ldv, ldv,
-                      q + 1 - right, D);
+            cpu_weigh_rows(o, s + lo - t->k0, v0 + (lo - t->k0) * ldv, ldv,
+                           t->f0 - lo, D);
+        cpu_weigh_rows(o, s + right - t->k0, v0 + (right - t->k0) * ldv, ldv,
+                       q + 1 - right, D);
         t->q[i * D] = 1 / sum;
     }
     df_gemm_nn(TILE, D, t->q0 - t->f0, t->s + t->f0 - t->k0, t->width,
                v0 + (t->f0 - t->k0) * ldv, ldv, 1.0f, t->o, D);
     for (size_t i = 0; i < t->n; i++)
-        df_scale_row(out + (t->start + t->q0 + i) * ldo, t->o + i * D,
-                     t->q[i * D], D);
+        cpu_scale_row(out + (t->start + t->q0 + i) * ldo, t->o + i * D,
+                      t->q[i * D], D);
 }
 
 static df_status

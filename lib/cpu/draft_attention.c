@@ -34,10 +34,11 @@ softmax_chunk(const struct df_chunk *c,
 {
     for (size_t m = 0; m < c->rows; m++) {
         size_t lo, hi, head, row = df_chunk_row(c, m, &head);
-        float max;
+        float *s = t->s + m * c->width, max;
 
         df_chunk_seen(c, m / c->block_rows, m % c->map->b, &lo, &hi);
-        t->sum[m] = df_softmax_row(t->s + m * c->width + lo, hi - lo, &max);
+        max = cpu_max_row(s + lo, hi - lo);
+        t->sum[m] = cpu_exp_row(s + lo, hi - lo, max);
         if (a->lse)
             a->lse[row * a->A + kv * c->heads + head] = max + logf(t->sum[m]);
     }
@@ -75,7 +76,7 @@ attend_chunk(void *arg, size_t task)
     softmax_chunk(&c, a, kv, &t);
     df_chunk_gather(&c, t.x, t.s, v);
     for (size_t m = 0; m < c.rows; m++)
-        df_scale_row(t.x + m * D, t.x + m * D, 1 / t.sum[m], D);
+        cpu_scale_row(t.x + m * D, t.x + m * D, 1 / t.sum[m], D);
     df_chunk_store(&c, out, t.x, 1.0f);
     return DF_OK;
 }

@@ -80,10 +80,10 @@ exp_chunk(const struct df_chunk *c, const struct sequence *s,
         size_t i = row * a->A + s->kv * c->heads + head;
 
         df_chunk_seen(c, m / c->block_rows, m % c->map->b, &lo, &hi);
-        df_exp_row(t->p + m * c->width + lo, hi - lo, a->lse[i]);
+        cpu_exp_row(t->p + m * c->width + lo, hi - lo, a->lse[i]);
         a->delta[i] =
-            df_dot(t->x + m * c->D,
-                   s->out.data + row * s->out.ld + head * c->D, c->D);
+            cpu_dot_row(t->x + m * c->D,
+                        s->out.data + row * s->out.ld + head * c->D, c->D);
         t->delta[m] = a->delta[i];
     }
 }
@@ -96,8 +96,8 @@ softmax_bwd_chunk(const struct df_chunk *c, const struct scratch *t)
         size_t lo, hi, at = m * c->width;
 
         df_chunk_seen(c, m / c->block_rows, m % c->map->b, &lo, &hi);
-        df_softmax_bwd_row(t->ds + at + lo, t->p + at + lo, t->delta[m],
-                           hi - lo);
+        cpu_softmax_bwd_row(t->ds + at + lo, t->p + at + lo, t->delta[m],
+                            hi - lo);
     }
 }
 

@@ -130,8 +130,8 @@ df_chunk_load(const struct df_chunk *c, float *x, struct df_heads src,
     for (size_t m = 0; m < c->rows; m++) {
         size_t head, row = df_chunk_row(c, m, &head);
 
-        df_scale_row(x + m * c->D, src.data + row * src.ld + head * c->D,
-                     scale, c->D);
+        cpu_scale_row(x + m * c->D, src.data + row * src.ld + head * c->D,
+                      scale, c->D);
     }
 }
 
@@ -142,8 +142,8 @@ df_chunk_store(const struct df_chunk *c, struct df_heads dst, const float *x,
     for (size_t m = 0; m < c->rows; m++) {
         size_t head, row = df_chunk_row(c, m, &head);
 
-        df_scale_row(dst.data + row * dst.ld + head * c->D, x + m * c->D,
-                     scale, c->D);
+        cpu_scale_row(dst.data + row * dst.ld + head * c->D, x + m * c->D,
+                      scale, c->D);
     }
 }
 
@@ -193,10 +193,10 @@ df_chunk_gather(const struct df_chunk *c, float *y, const float *s,
         for (size_t m = 0; m < R; m++) {
             size_t lo = first_seen(c, c->first + n, m % b);
 
-            df_weigh_rows(y + m * D, s + m * w + lo - c->base,
-                          v.ctx + lo * v.ldctx, v.ldctx, p.edge - lo, D);
-            df_weigh_rows(y + m * D, own + m * w, p.own, v.ldown, m % b + 1,
-                          D);
+            cpu_weigh_rows(y + m * D, s + m * w + lo - c->base,
+                           v.ctx + lo * v.ldctx, v.ldctx, p.edge - lo, D);
+            cpu_weigh_rows(y + m * D, own + m * w, p.own, v.ldown, m % b + 1,
+                           D);
         }
     }
 }
@@ -212,10 +212,10 @@ scatter_edges(const struct df_chunk *c, size_t n, const struct parts *p,
     for (size_t m = 0; m < c->block_rows; m++, s += c->width, x += D) {
         size_t lo = first_seen(c, c->first + n, m % b);
 
-        df_add_outer(grad.ctx + lo * grad.ldctx, grad.ldctx, s + lo - c->base,
-                     x, p->edge - lo, D);
-        df_add_outer(p->own, grad.ldown, s + p->anchor - c->base, x, m % b + 1,
-                     D);
+        cpu_add_outer(grad.ctx + lo * grad.ldctx, grad.ldctx, s + lo - c->base,
+                      x, p->edge - lo, D);
+        cpu_add_outer(p->own, grad.ldown, s + p->anchor - c->base, x,
+                      m % b + 1, D);
     }
 }
 

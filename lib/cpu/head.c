@@ -27,49 +27,35 @@ struct row {
     int32_t best;
 };
 
-/* Put the greatest of Z[0..N), the logits from V0 on, into R.  NaN isn't
-   greater than anything.  */
-DF_CLONES static void
+/* Put the greatest of Z[0..N), the logits from V0 on, into R.  */
+static void
 find_greatest(struct row *r, const float *z, size_t n, size_t v0)
 {
     size_t found = n;
 
     for (size_t i = 0; i < n; i += STEP) {
-        size_t end = n - i < STEP ? n : i + STEP;
-        float m = -INFINITY;
+        float max = cpu_max_row(z + i, n - i < STEP ? n - i : STEP);
 
-        DF_SIMD_MAX(m)
-        for (size_t j = i; j < end; j++)
-            m = z[j] > m ? z[j] : m;
-        if (m > r->max) {
-            r->max = m;
+        if (max > r->max) {
+            r->max = max;
             found = i;
         }
     }
-    for (; found < n; found++)
-        if (z[found] == r->max) {
-            r->best = (int32_t) (v0 + found);
-            break;
-        }
+    if (found == n)
+        return;
+    while (z[found] != r->max)
+        found++;
+    r->best = (int32_t) (v0 + found);
 }
 
 /* Z[0..N) = e^(Z - MAX); return the sum.  */
-DF_CLONES static double
+static double
 exponents(float *z, size_t n, float max)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < n; i += STEP) {
-        size_t end = n - i < STEP ? n : i + STEP;
-        float part = 0;
-
-        DF_SIMD_SUM(part)
-        for (size_t j = i; j < end; j++) {
-            z[j] = df_expf(z[j] - max);
-            part += z[j];
-        }
-        sum += (double) part;
-    }
+    for (size_t i = 0; i < n; i += STEP)
+        sum += (double) cpu_exp_row(z + i, n - i < STEP ? n - i : STEP, max);
     return sum;
 }
 
@@ -91,7 +77,7 @@ add_tile(const struct df_head_loss_args *a, struct row *r, size_t i, float *z,
     if (a->dh && v0 > 0 && factor < 1.0f) {
         float *dh = (float *) a->dh + i * a->H;
 
-        df_scale_row(dh, dh, factor, a->H);
+        cpu_scale_row(dh, dh, factor, a->H);
     }
 }
 
@@ -106,10 +92,10 @@ finish_row(const struct df_head_loss_args *a, const struct row *r, size_t i)
             (float) (log(r->sum) + (double) r->max - (double) r->label);
     if (!a->dh)
         return;
-    df_scale_row(dh, dh, (float) (1 / r->sum), a->H);
-    df_weigh_rows(dh, &minus_one,
-                  (const float *) a->u + (size_t) a->labels[i] * a->H, a->H, 1,
-                  a->H);
+    cpu_scale_row(dh, dh, (float) (1 / r->sum), a->H);
+    cpu_weigh_rows(dh, &minus_one,
+                   (const float *) a->u + (size_t) a->labels[i] * a->H, a->H,
+                   1, a->H);
 }
 
 static df_status

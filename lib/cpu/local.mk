@@ -4,8 +4,10 @@ noinst_LTLIBRARIES += lib/libcpu.la
 lib_libcore_la_LIBADD += lib/libcpu.la
 lib_libcpu_la_CPPFLAGS = $(core_cppflags)
 lib_libcpu_la_CFLAGS = $(AM_CFLAGS) $(LOOP_CFLAGS)
-lib_libcpu_la_SOURCES = lib/cpu/attention.c lib/cpu/blas_internal.h \
-  lib/cpu/cpu_internal.h lib/cpu/device.c lib/cpu/draft_attention.c \
+lib_libcpu_la_SOURCES = lib/cpu/attention.c lib/cpu/blas.c \
+  lib/cpu/blas_internal.h \
+  lib/cpu/clones_internal.h lib/cpu/cpu_internal.h lib/cpu/device.c \
+  lib/cpu/draft_attention.c \
   lib/cpu/draft_attention_bwd.c lib/cpu/draft_chunk.c \
   lib/cpu/draft_chunk_internal.h lib/cpu/head.c lib/cpu/hidden.c \
   lib/cpu/linear.c lib/cpu/math_internal.h lib/cpu/mlp.c lib/cpu/norm.c \

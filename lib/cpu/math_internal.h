@@ -8,47 +8,30 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
-/* Compile a function for several instruction sets; the right one is chosen
-   when the program starts.  That happens before the sanitizers are set up,
-   so their builds do without.  */
-#if defined HAVE_TARGET_CLONES && !defined __SANITIZE_ADDRESS__ \
-    && !defined __SANITIZE_THREAD__
-#    define DF_CLONES \
-        __attribute__((target_clones("default", "avx2", "avx512f")))
-#else
-#    define DF_CLONES
-#endif
+#include "cpu/clones_internal.h"
 
-static inline float
-df_bits_to_f32(uint32_t bits)
-{
-    float f;
+union word {
+    float value;
+    uint32_t bits;
+};
 
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
+/* e^x for x <= 88: within 1e-7 of it, relatively; 0 where it is less than
+   2^-126, more or less; NaN for NaN.  e^88 for more than that.
 
-/* e^X with a relative error below 2e-7; infinity above 88.73, subnormal and
-   then 0 below -87.34, NaN for NaN.
-
-   X = n ln 2 + r with |r| <= 0.347: e^r by its Taylor series, the rest of
-   which is below 6e-9; ln 2 in two parts, the first of so few bits that n
-   times it is exact; 2^n in two factors, since n may be out of a float's
-   range.  */
+   With x = n ln 2 + r and |r| <= ln 2 / 2, it is 2^n times the first eight
+   terms of the series of e^r, the ninth being below 6e-9.  Adding 1.5 * 2^23
+   rounds to a whole number and leaves it in the low bits.  */
 static inline float
 df_expf(float x)
 {
-    const float round = 0x1.8p23f; /* adding it leaves an integer */
-    uint32_t shifted;
-
-    x = x < -105.0f ? -105.0f : x;
-    x = x > 89.0f ? 89.0f : x;
-    float t = x * 0x1.715476p+0f + round;
-    float n = t - round;
-    float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f;
+    const float shift = 0x1.8p23f;
+    float y = x > 88.0f ? 88.0f : x;
+    union word rounded = {.value = y * 0x1.715476p0f + shift};
+    float n = rounded.value - shift;
+    float r = (y - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;
     float p = 1.0f / 5040;
+    union word power;
 
     p = p * r + 1.0f / 720;
     p = p * r + 1.0f / 120;
@@ -57,12 +40,8 @@ df_expf(float x)
     p = p * r + 0.5f;
     p = p * r + 1.0f;
     p = p * r + 1.0f;
-    memcpy(&shifted, &t, sizeof shifted);
-    int32_t k = (int32_t) (shifted - 0x4b400000u); /* n */
-    int32_t half = k >> 1;
-
-    p *= df_bits_to_f32((uint32_t) (half + 127) << 23);
-    return p * df_bits_to_f32((uint32_t) (k - half + 127) << 23);
+    power.bits = (rounded.bits + 127) << 23;
+    return x < -87.0f ? 0.0f : p * power.value;
 }
 
 /* Sums go to this many places, combined last: enough to fill the vectors,

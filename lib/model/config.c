@@ -78,6 +78,8 @@ df_config_check_architectures(const json_t *json, const char *const *known,
                    where, first, known[0]);
 }
 
+/* The family that model_type names, if it computes the architecture too:
+   the same type also comes with heads for other tasks.  */
 static df_status
 find_family(const struct df_family **out, const json_t *json,
             const char *where)

@@ -40,55 +40,52 @@ struct df_weight_row {
     enum df_when when;
 };
 
-/* The usual layer, under the names that Hugging Face gives it.  */
-#define DF_DECODER_ROWS(prefix)                                               \
-    {DF_WEIGHT_INPUT_NORM, prefix "layers.*.input_layernorm.weight",          \
-     DF_DIM_H, DF_DIM_NONE, DF_ALWAYS},                                       \
-        {DF_WEIGHT_Q, prefix "layers.*.self_attn.q_proj.weight", DF_DIM_AD,   \
-         DF_DIM_H, DF_ALWAYS},                                                \
-        {DF_WEIGHT_K, prefix "layers.*.self_attn.k_proj.weight", DF_DIM_GD,   \
-         DF_DIM_H, DF_ALWAYS},                                                \
-        {DF_WEIGHT_V, prefix "layers.*.self_attn.v_proj.weight", DF_DIM_GD,   \
-         DF_DIM_H, DF_ALWAYS},                                                \
-        {DF_WEIGHT_O, prefix "layers.*.self_attn.o_proj.weight", DF_DIM_H,    \
-         DF_DIM_AD, DF_ALWAYS},                                               \
-        {DF_WEIGHT_Q_BIAS, prefix "layers.*.self_attn.q_proj.bias",           \
-         DF_DIM_AD, DF_DIM_NONE, DF_WHEN_BIAS},                               \
-        {DF_WEIGHT_K_BIAS, prefix "layers.*.self_attn.k_proj.bias",           \
-         DF_DIM_GD, DF_DIM_NONE, DF_WHEN_BIAS},                               \
-        {DF_WEIGHT_V_BIAS, prefix "layers.*.self_attn.v_proj.bias",           \
-         DF_DIM_GD, DF_DIM_NONE, DF_WHEN_BIAS},                               \
-        {DF_WEIGHT_O_BIAS, prefix "layers.*.self_attn.o_proj.bias", DF_DIM_H, \
-         DF_DIM_NONE, DF_WHEN_BIAS},                                          \
-        {DF_WEIGHT_MLP_NORM,                                                  \
-         prefix "layers.*.post_attention_layernorm.weight", DF_DIM_H,         \
-         DF_DIM_NONE, DF_ALWAYS},                                             \
-        {DF_WEIGHT_GATE, prefix "layers.*.mlp.gate_proj.weight", DF_DIM_I,    \
-         DF_DIM_H, DF_ALWAYS},                                                \
-        {DF_WEIGHT_UP, prefix "layers.*.mlp.up_proj.weight", DF_DIM_I,        \
-         DF_DIM_H, DF_ALWAYS},                                                \
-    {                                                                         \
-        DF_WEIGHT_DOWN, prefix "layers.*.mlp.down_proj.weight", DF_DIM_H,     \
-            DF_DIM_I, DF_ALWAYS                                               \
+/* One row each, in short: a matrix that every model has, and a vector.  */
+#define DF_MATRIX(weight, name, rows, cols)                               \
+    {                                                                     \
+        DF_WEIGHT_##weight, name, DF_DIM_##rows, DF_DIM_##cols, DF_ALWAYS \
+    }
+#define DF_VECTOR(weight, name, rows, when)                             \
+    {                                                                   \
+        DF_WEIGHT_##weight, name, DF_DIM_##rows, DF_DIM_NONE, DF_##when \
     }
 
-#define DF_QK_NORM_ROWS(prefix)                                             \
-    {DF_WEIGHT_Q_NORM, prefix "layers.*.self_attn.q_norm.weight", DF_DIM_D, \
-     DF_DIM_NONE, DF_WHEN_QK_NORM},                                         \
-    {                                                                       \
-        DF_WEIGHT_K_NORM, prefix "layers.*.self_attn.k_norm.weight",        \
-            DF_DIM_D, DF_DIM_NONE, DF_WHEN_QK_NORM                          \
-    }
+/* The usual layer, under the names that Hugging Face gives it behind the
+   string PREFIX.  */
+#define DF_DECODER_ROWS(prefix)                                         \
+    DF_VECTOR(INPUT_NORM, prefix "layers.*.input_layernorm.weight", H,  \
+              ALWAYS),                                                  \
+        DF_MATRIX(Q, prefix "layers.*.self_attn.q_proj.weight", AD, H), \
+        DF_MATRIX(K, prefix "layers.*.self_attn.k_proj.weight", GD, H), \
+        DF_MATRIX(V, prefix "layers.*.self_attn.v_proj.weight", GD, H), \
+        DF_MATRIX(O, prefix "layers.*.self_attn.o_proj.weight", H, AD), \
+        DF_VECTOR(Q_BIAS, prefix "layers.*.self_attn.q_proj.bias", AD,  \
+                  WHEN_BIAS),                                           \
+        DF_VECTOR(K_BIAS, prefix "layers.*.self_attn.k_proj.bias", GD,  \
+                  WHEN_BIAS),                                           \
+        DF_VECTOR(V_BIAS, prefix "layers.*.self_attn.v_proj.bias", GD,  \
+                  WHEN_BIAS),                                           \
+        DF_VECTOR(O_BIAS, prefix "layers.*.self_attn.o_proj.bias", H,   \
+                  WHEN_BIAS),                                           \
+        DF_VECTOR(MLP_NORM,                                             \
+                  prefix "layers.*.post_attention_layernorm.weight", H, \
+                  ALWAYS),                                              \
+        DF_MATRIX(GATE, prefix "layers.*.mlp.gate_proj.weight", I, H),  \
+        DF_MATRIX(UP, prefix "layers.*.mlp.up_proj.weight", I, H),      \
+        DF_MATRIX(DOWN, prefix "layers.*.mlp.down_proj.weight", H, I)
 
-/* The embedding, the final norm and the head, likewise.  */
-#define DF_OUTER_ROWS                                                         \
-    {DF_WEIGHT_EMBEDDING, "model.embed_tokens.weight", DF_DIM_V, DF_DIM_H,    \
-     DF_ALWAYS},                                                              \
-        {DF_WEIGHT_HEAD, "lm_head.weight", DF_DIM_V, DF_DIM_H,                \
-         DF_WHEN_UNTIED},                                                     \
-    {                                                                         \
-        DF_WEIGHT_NORM, "model.norm.weight", DF_DIM_H, DF_DIM_NONE, DF_ALWAYS \
-    }
+#define DF_QK_NORM_ROWS(prefix)                                         \
+    DF_VECTOR(Q_NORM, prefix "layers.*.self_attn.q_norm.weight", D,     \
+              WHEN_QK_NORM),                                            \
+        DF_VECTOR(K_NORM, prefix "layers.*.self_attn.k_norm.weight", D, \
+                  WHEN_QK_NORM)
+
+/* The embedding, the head and the final norm, likewise.  */
+#define DF_OUTER_ROWS                                          \
+    DF_MATRIX(EMBEDDING, "model.embed_tokens.weight", V, H),   \
+        {DF_WEIGHT_HEAD, "lm_head.weight", DF_DIM_V, DF_DIM_H, \
+         DF_WHEN_UNTIED},                                      \
+        DF_VECTOR(NORM, "model.norm.weight", H, ALWAYS)
 
 struct df_family {
     const char *model_type;

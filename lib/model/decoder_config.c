@@ -51,6 +51,8 @@ read_sizes(struct df_decoder_config *d, const json_t *json, const char *where)
     return DF_OK;
 }
 
+/* head_dim is a setting of its own: Qwen3-4B has 32 heads of 128 over a
+   hidden size of 2560.  Only where it is absent is it the quotient.  */
 static df_status
 read_heads(struct df_decoder_config *d, const json_t *json, const char *where)
 {
@@ -80,6 +82,7 @@ read_heads(struct df_decoder_config *d, const json_t *json, const char *where)
     return DF_OK;
 }
 
+/* What would load and compute something else.  */
 static df_status
 refuse(const json_t *json, const char *where)
 {

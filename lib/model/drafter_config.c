@@ -188,6 +188,7 @@ df_drafter_config_load(struct df_drafter_config *out, const char *path)
     return status;
 }
 
+/* In integers, so that ties are exact: 1 + i * span / last.  */
 df_status
 df_target_layer_ids_default(int n_target, int n_draft, int *ids)
 {

@@ -31,6 +31,7 @@ common_window(const struct df_decoder_config *d, int *out)
     return DF_OK;
 }
 
+/* Out of memory shows later, as a value that cannot be set.  */
 static json_t *
 layer_types(const struct df_decoder_config *d)
 {

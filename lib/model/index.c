@@ -24,6 +24,8 @@ is_plain_name(const char *name, size_t len)
            && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
+/* All entries of weight_map, *N of them, to be freed also on failure.  They
+   borrow from INDEX.  */
 static df_status
 read_placings(json_t *index, struct placing **out, size_t *n, const char *path)
 {
@@ -56,6 +58,7 @@ read_placings(json_t *index, struct placing **out, size_t *n, const char *path)
     return DF_OK;
 }
 
+/* Brings the tensors of one shard together, so that each is opened once.  */
 static int
 by_shard(const void *a, const void *b)
 {
@@ -65,12 +68,14 @@ by_shard(const void *a, const void *b)
     return order ? order : strcmp(x->tensor, y->tensor);
 }
 
+/* Whether entry I of the sorted LIST is the first of its shard.  */
 static bool
 begins_shard(const struct placing *list, size_t i)
 {
     return i == 0 || strcmp(list[i].shard, list[i - 1].shard) != 0;
 }
 
+/* Where the shards lie that the index PATH names.  To be freed.  */
 static char *
 folder_of(const char *path)
 {

@@ -34,6 +34,7 @@ add(float a, float b)
     return (float) ((double) a + (double) b);
 }
 
+/* SCALAR / X as the reference computes it.  */
 static float
 over(double scalar, float x)
 {
@@ -119,6 +120,7 @@ yarn(const struct df_rope *r, int head_dim, float *inv_freq)
     }
 }
 
+/* How much attention is sharpened for a context FACTOR times as long.  */
 static double
 yarn_scale(double factor, double mscale)
 {

@@ -25,7 +25,8 @@ struct piece {
 struct plan {
     struct piece *pieces; /* in file order */
     size_t n;
-    uint8_t *head; /* length and padded header */
+    const char *name; /* of what is written, for messages */
+    uint8_t *head;    /* length and padded header */
     size_t head_size;
     size_t total; /* bytes of the image */
 };
@@ -33,6 +34,8 @@ struct plan {
 /* Where an image goes.  */
 typedef df_status put_fn(void *to, const void *data, size_t size);
 
+/* The order of the reference library, so that the same tensors give the same
+   bytes.  */
 static int
 by_dtype_and_name(const void *a, const void *b)
 {
@@ -50,7 +53,8 @@ plan_pieces(struct plan *plan, const struct df_safetensors_def *def)
 {
     plan->pieces = calloc(def->n_tensors + 1, sizeof *plan->pieces);
     if (!plan->pieces)
-        return DF_FAIL(DF_NO_MEMORY, "%zu tensors to write", def->n_tensors);
+        return DF_FAIL(DF_NO_MEMORY, "%s: %zu tensors", plan->name,
+                       def->n_tensors);
     for (size_t i = 0; i < def->n_tensors; i++) {
         const struct df_tensor_def *t = &def->tensors[i];
         struct piece *piece = &plan->pieces[plan->n++];
@@ -58,17 +62,17 @@ plan_pieces(struct plan *plan, const struct df_safetensors_def *def)
 
         piece->def = t;
         if (t->rank < 0 || t->rank > DF_TENSOR_MAX_RANK)
-            return DF_FAIL(DF_INVALID, "tensor %s: rank %d, at most %d",
-                           t->name, t->rank, DF_TENSOR_MAX_RANK);
+            return DF_FAIL(DF_INVALID, "%s: tensor %s: rank %d, at most %d",
+                           plan->name, t->name, t->rank, DF_TENSOR_MAX_RANK);
         if (df_dtype_size(t->dtype) == 0)
-            return DF_FAIL(DF_INVALID, "tensor %s: no dtype %d", t->name,
-                           (int) t->dtype);
+            return DF_FAIL(DF_INVALID, "%s: tensor %s: no dtype %d",
+                           plan->name, t->name, (int) t->dtype);
         if (!df_shape_measure(t->shape, t->rank, t->dtype, &count,
                               &piece->size)
             || __builtin_add_overflow(plan->total, piece->size, &plan->total))
             return DF_FAIL(DF_INVALID,
-                           "tensor %s: its shape is negative or overflows",
-                           t->name);
+                           "%s: tensor %s: its shape is negative or overflows",
+                           plan->name, t->name);
     }
     qsort(plan->pieces, plan->n, sizeof *plan->pieces, by_dtype_and_name);
     return DF_OK;
@@ -76,32 +80,37 @@ plan_pieces(struct plan *plan, const struct df_safetensors_def *def)
 
 /* Put VALUE, which is consumed, under KEY, which must be new.  */
 static df_status
-set_new(json_t *object, const char *key, json_t *value)
+set_new(const struct plan *plan, json_t *object, const char *key,
+        json_t *value)
 {
     if (json_object_get(object, key)) {
         json_decref(value);
-        return DF_FAIL(DF_INVALID, "%s is given twice", key);
+        return DF_FAIL(DF_INVALID, "%s: %s is given twice", plan->name, key);
     }
     if (!value || json_object_set_new(object, key, value))
-        return DF_FAIL(DF_INVALID, "%s: not UTF-8, or no memory", key);
+        return DF_FAIL(DF_INVALID, "%s: '%s' is not UTF-8, or no memory",
+                       plan->name, key);
     return DF_OK;
 }
 
 static df_status
-add_metadata(json_t *header, const struct df_safetensors_def *def)
+add_metadata(json_t *header, const struct plan *plan,
+             const struct df_safetensors_def *def)
 {
     json_t *metadata;
 
     if (def->n_metadata == 0)
         return DF_OK;
     metadata = json_object();
-    DF_TRY(set_new(header, "__metadata__", metadata));
+    DF_TRY(set_new(plan, header, "__metadata__", metadata));
     for (size_t i = 0; i < def->n_metadata; i++)
-        DF_TRY(set_new(metadata, def->metadata[i].key,
+        DF_TRY(set_new(plan, metadata, def->metadata[i].key,
                        json_string(def->metadata[i].value)));
     return DF_OK;
 }
 
+/* The header's entry for PIECE, whose data begins at byte START of all
+   data.  NULL when there is no memory.  */
 static json_t *
 describe(const struct piece *piece, size_t start)
 {
@@ -124,13 +133,14 @@ describe_all(json_t *header, const struct plan *plan,
 {
     size_t start = 0;
 
-    DF_TRY(add_metadata(header, def));
+    DF_TRY(add_metadata(header, plan, def));
     for (size_t i = 0; i < plan->n; i++) {
         const char *name = plan->pieces[i].def->name;
 
         if (strcmp(name, "__metadata__") == 0)
-            return DF_FAIL(DF_INVALID, "a tensor may not be called %s", name);
-        DF_TRY(set_new(header, name, describe(&plan->pieces[i], start)));
+            return DF_FAIL(DF_INVALID, "%s: a tensor may not be called %s",
+                           plan->name, name);
+        DF_TRY(set_new(plan, header, name, describe(&plan->pieces[i], start)));
         start += plan->pieces[i].size;
     }
     return DF_OK;
@@ -144,12 +154,14 @@ plan_head(struct plan *plan, const char *text)
     size_t padded = (len + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 
     if (padded > DF_SAFETENSORS_MAX_HEADER)
-        return DF_FAIL(DF_INVALID, "header of %zu bytes, at most %d allowed",
-                       padded, DF_SAFETENSORS_MAX_HEADER);
+        return DF_FAIL(DF_INVALID,
+                       "%s: header of %zu bytes, at most %d allowed",
+                       plan->name, padded, DF_SAFETENSORS_MAX_HEADER);
     plan->head_size = LENGTH_BYTES + padded;
     plan->head = malloc(plan->head_size);
     if (!plan->head)
-        return DF_FAIL(DF_NO_MEMORY, "header of %zu bytes", padded);
+        return DF_FAIL(DF_NO_MEMORY, "%s: header of %zu bytes", plan->name,
+                       padded);
     for (int i = 0; i < LENGTH_BYTES; i++)
         plan->head[i] = (uint8_t) ((uint64_t) padded >> 8 * i);
     memcpy(plan->head + LENGTH_BYTES, text, len);
@@ -165,15 +177,17 @@ plan_clear(struct plan *plan)
     free(plan->head);
 }
 
-/* On failure *PLAN is cleared.  */
+/* Decide every byte of the image but the tensors' own.  On failure PLAN is
+   cleared already.  */
 static df_status
-plan_init(struct plan *plan, const struct df_safetensors_def *def)
+plan_init(struct plan *plan, const char *name,
+          const struct df_safetensors_def *def)
 {
     json_t *header = json_object();
     char *text = NULL;
     df_status status;
 
-    *plan = (struct plan){0};
+    *plan = (struct plan){.name = name};
     status = plan_pieces(plan, def);
     if (status == DF_OK)
         status = describe_all(header, plan, def);
@@ -190,6 +204,7 @@ plan_init(struct plan *plan, const struct df_safetensors_def *def)
     return status;
 }
 
+/* Hand the image to PUT, in order, without copying tensors.  */
 static df_status
 emit(const struct plan *plan, put_fn *put, void *to)
 {
@@ -213,7 +228,7 @@ df_safetensors_write(const char *path, const struct df_safetensors_def *def)
     struct plan plan;
     df_status status;
 
-    DF_TRY(plan_init(&plan, def));
+    DF_TRY(plan_init(&plan, path, def));
     status = df_file_writer_open(&writer, path);
     if (status == DF_OK) {
         status = emit(&plan, put_file, &writer);
@@ -244,7 +259,7 @@ df_safetensors_write_fd(int fd, const char *name,
     struct plan plan;
     df_status status;
 
-    DF_TRY(plan_init(&plan, def));
+    DF_TRY(plan_init(&plan, name, def));
     status = emit(&plan, put_fd, &target);
     plan_clear(&plan);
     return status;
@@ -255,7 +270,7 @@ df_safetensors_size(size_t *out, const struct df_safetensors_def *def)
 {
     struct plan plan;
 
-    DF_TRY(plan_init(&plan, def));
+    DF_TRY(plan_init(&plan, "safetensors image", def));
     *out = plan.total;
     plan_clear(&plan);
     return DF_OK;
@@ -280,12 +295,13 @@ df_safetensors_pack(uint8_t **out, size_t *size,
     df_status status;
 
     *out = NULL;
-    DF_TRY(plan_init(&plan, def));
+    DF_TRY(plan_init(&plan, "safetensors image", def));
     *size = plan.total;
     at = malloc(plan.total);
     *out = at;
-    status = at ? emit(&plan, put_memory, &at)
-                : DF_FAIL(DF_NO_MEMORY, "image of %zu bytes", plan.total);
+    status =
+        at ? emit(&plan, put_memory, &at)
+           : DF_FAIL(DF_NO_MEMORY, "%s: %zu bytes", plan.name, plan.total);
     plan_clear(&plan);
     return status;
 }

@@ -64,6 +64,8 @@ open_file(struct df_tensors *ts, const char *path)
     return DF_OK;
 }
 
+/* One file goes before an index, as in the reference; a PyTorch file is only
+   looked for to say what the folder has instead.  */
 static df_status
 open_folder(struct df_tensors *ts, const char *dir)
 {

@@ -3,7 +3,6 @@
 
 #include <config.h>
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +19,12 @@ struct context {
 
 /* A drafter's embedding and head are the target's.  */
 static const struct df_weight_row drafter_rows[] = {
-    {DF_WEIGHT_FC,          "fc.weight", DF_DIM_H, DF_DIM_KH, DF_ALWAYS},
-    {DF_WEIGHT_HIDDEN_NORM,             "hidden_norm.weight", DF_DIM_H, DF_DIM_NONE,
-     DF_ALWAYS},
-    {DF_WEIGHT_NORM,            "norm.weight", DF_DIM_H, DF_DIM_NONE, DF_ALWAYS},
+    DF_MATRIX(FC, "fc.weight", H, KH),
+    DF_VECTOR(HIDDEN_NORM, "hidden_norm.weight", H, ALWAYS),
+    DF_VECTOR(NORM, "norm.weight", H, ALWAYS),
     DF_DECODER_ROWS(""),
     DF_QK_NORM_ROWS(""),
-    {0}
+    {0},
 };
 
 static struct context
@@ -49,6 +47,7 @@ context_of(const struct df_decoder_config *d, const struct df_weight_row *rows,
     };
 }
 
+/* Whether the model has the weight of ROW at all.  */
 static bool
 wanted(const struct context *x, const struct df_weight_row *row)
 {
@@ -65,6 +64,7 @@ wanted(const struct context *x, const struct df_weight_row *row)
     return true;
 }
 
+/* ROW with all letters and the '*' filled in for LAYER.  */
 static struct df_weight_spec
 spec_of(const struct context *x, const struct df_weight_row *row, int layer)
 {
@@ -110,6 +110,7 @@ struct list {
     size_t n;
 };
 
+/* TO is the struct list.  */
 static df_status
 append(void *to, const struct context *x, const struct df_weight_row *row,
        const struct df_weight_spec *s)
@@ -140,6 +141,7 @@ list_all(struct df_weight_spec **out, size_t *n, const struct context *x)
     return DF_OK;
 }
 
+/* That T, found under the name of S, can be used as S.  */
 static df_status
 check_shape(const struct df_tensor *t, const struct df_weight_spec *s)
 {

@@ -35,7 +35,8 @@ df_pipe_fail(struct df_pipe *p)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* The worker had enough: the stages before it needn't make more.  */
+/* The worker is at its end, or had enough: the stages before it needn't make
+   more.  */
 static void
 stop_upstream(struct df_worker *w)
 {
@@ -85,10 +86,7 @@ turn(struct df_worker *w, struct channel *in, struct channel *out)
         DF_TRY(w->def->acquire(w));
     if (in)
         DF_TRY(df_channel_take(in, w, &item));
-    df_status status = work(w, &item);
-    if (status == DF_END)
-        stop_upstream(w);
-    DF_TRY(status);
+    DF_TRY(work(w, &item));
     return out && item.data ? df_channel_put(out, w, &item) : DF_OK;
 }
 
@@ -103,6 +101,8 @@ run_worker(void *arg)
     do
         status = turn(w, in, out);
     while (status == DF_OK);
+    if (status == DF_END)
+        stop_upstream(w);
     if (status == DF_END && w->def->finish)
         status = w->def->finish(w);
     if (status != DF_OK && status != DF_END && status != DF_CANCELED)

@@ -9,6 +9,7 @@
 
 #include "base/transfer_internal.h"
 #include "dflash/drafter.h"
+#include "golden/cases.h"
 #include "golden/golden.h"
 #include "tap/tap.h"
 
@@ -333,5 +334,6 @@ main(void)
     }
     df_stream_free(stream);
     df_device_close(dev);
+    golden_free(cases);
     return 0;
 }

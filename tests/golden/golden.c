@@ -1,138 +1,128 @@
 #include <config.h>
 
 #include <dirent.h>
-#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "golden/golden.h"
-#include "tap/tap.h"
 
-static char *cases[GOLDEN_MAX + 1];
-static size_t n_cases;
-
-static int
-visible(const struct dirent *entry)
+static void *
+need(void *p)
 {
-    return entry->d_name[0] != '.';
+    if (!p) {
+        puts("Bail out! no memory");
+        exit(99);
+    }
+    return p;
 }
 
-static char *
-join(const char *a, const char *b)
+/* Append TEXT, which LIST then owns.  */
+static char **
+append(char **list, size_t n, char *text)
 {
+    list = need(realloc(list, (n + 2) * sizeof *list));
+    list[n] = need(text);
+    list[n + 1] = NULL;
+    return list;
+}
+
+char *
+golden_path(const char *format, ...)
+{
+    va_list args;
     char *path;
 
-    if (asprintf(&path, "%s/%s", a, b) < 0)
-        bail("no memory");
-    return path;
+    va_start(args, format);
+    if (vasprintf(&path, format, args) < 0)
+        path = NULL;
+    va_end(args);
+    return need(path);
 }
 
-static void
-add_folder(const char *folder, const char *kind)
+char *
+golden_shared(const char *format, ...)
 {
-    char *dir = join(folder, kind);
-    struct dirent **entries;
-    int n = scandir(dir, &entries, visible, alphasort);
+    const char *shared = getenv("DFLASH_SHARED");
+    va_list args;
+    char *rest, *path;
 
-    for (int i = 0; i < n; i++) {
-        if (n_cases == GOLDEN_MAX)
-            bail("more than %d golden cases", GOLDEN_MAX);
-        cases[n_cases++] = join(dir, entries[i]->d_name);
-        free(entries[i]);
-    }
-    if (n >= 0)
-        free(entries);
-    free(dir);
+    if (!shared)
+        return NULL;
+    va_start(args, format);
+    if (vasprintf(&rest, format, args) < 0)
+        rest = NULL;
+    va_end(args);
+    path = golden_path("%s/%s", shared, (char *) need(rest));
+    free(rest);
+    if (access(path, F_OK) == 0)
+        return path;
+    free(path);
+    return NULL;
 }
 
 char **
-golden_cases(const char *kind)
+golden_folders(void)
 {
-    const char *golden = getenv("DFLASH_GOLDEN");
-    const char *shared = getenv("DFLASH_SHARED");
-    char *save, *list = golden ? strdup(golden)
-                               : join(shared ? shared : "../shared", "golden");
+    const char *from = getenv("DFLASH_GOLDEN");
+    char **list = need(calloc(1, sizeof *list));
+    size_t n = 0;
 
-    for (char *one = strtok_r(list, ":", &save); one;
-         one = strtok_r(NULL, ":", &save))
-        add_folder(one, kind);
-    if (n_cases == 0)
-        skip_all("no %s in %s: set DFLASH_GOLDEN", kind,
-                 golden ? golden : "DFLASH_SHARED/golden");
-    free(list);
-    return cases;
-}
+    if (!from || !*from) {
+        char *folder = golden_shared("golden");
 
-json_t *
-golden_json(const char *path, const char *name)
-{
-    char *file = join(path, name);
-    json_error_t err;
-    json_t *json = json_load_file(file, 0, &err);
-
-    if (!json)
-        bail("%s:%d: %s", file, err.line, err.text);
-    free(file);
-    return json;
-}
-
-struct df_tensors *
-golden_tensors(const char *path, const char *name)
-{
-    char *file = join(path, name);
-    struct df_tensors *ts;
-
-    if (df_tensors_open(&ts, file) != DF_OK)
-        bail("%s", df_error_last()->message);
-    free(file);
-    return ts;
-}
-
-static const struct df_tensor *
-find(const struct df_tensors *ts, const char *name)
-{
-    const struct df_tensor *t = df_tensors_find(ts, name);
-
-    if (!t)
-        bail("%s: no tensor %s", df_tensors_path(ts), name);
-    return t;
-}
-
-float *
-golden_floats(const struct df_tensors *ts, const char *name)
-{
-    const struct df_tensor *t = find(ts, name);
-    float *data = malloc(t->count * sizeof *data + 1);
-
-    if (!data || df_tensor_read_f32(t, data) != DF_OK)
-        bail("%s: %s", name, df_error_last()->message);
-    return data;
-}
-
-int32_t *
-golden_ints(const struct df_tensors *ts, const char *name)
-{
-    const struct df_tensor *t = find(ts, name);
-    int32_t *data = malloc(t->size + 1);
-
-    if (!data || t->dtype != DF_I32)
-        bail("%s: not a tensor of I32", name);
-    df_tensor_copy(t, data);
-    return data;
-}
-
-double
-golden_error(const float *a, const float *b, size_t n)
-{
-    double difference = 0, norm = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        double d = (double) a[i] - (double) b[i];
-
-        difference += d * d;
-        norm += (double) b[i] * (double) b[i];
+        return folder ? append(list, 0, folder) : list;
     }
-    return norm > 0 ? sqrt(difference / norm) : sqrt(difference);
+    while (*from) {
+        size_t len = strcspn(from, ":");
+
+        if (len > 0) {
+            list = append(list, n, strndup(from, len));
+            n++;
+        }
+        from += len + (from[len] == ':');
+    }
+    return list;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+    return strcmp(*(char *const *) a, *(char *const *) b);
+}
+
+char **
+golden_names(const char *folder, const char *sub, const char *suffix)
+{
+    char *path = golden_path("%s/%s", folder, sub);
+    DIR *dir = opendir(path);
+    char **list = need(calloc(1, sizeof *list));
+    size_t n = 0, tail = strlen(suffix);
+    struct dirent *entry;
+
+    free(path);
+    while (dir && (entry = readdir(dir))) {
+        const char *name = entry->d_name;
+        size_t len = strlen(name);
+
+        if (name[0] == '.' || len < tail
+            || strcmp(name + len - tail, suffix) != 0)
+            continue;
+        list = append(list, n, strdup(name));
+        n++;
+    }
+    if (dir)
+        closedir(dir);
+    qsort(list, n, sizeof *list, compare);
+    return list;
+}
+
+void
+golden_free(char **list)
+{
+    for (size_t i = 0; list[i]; i++)
+        free(list[i]);
+    free(list);
 }

@@ -1,37 +1,30 @@
-/* golden.h - numbers computed by other people's programs.
+/* golden.h - where the reference data of the tests lie.
 
-   The folders come from DFLASH_GOLDEN, separated by colons; each has
-   targets/, drafter/ and tokenizers/ inside as present.  Without the
-   variable it is golden/ in DFLASH_SHARED.  */
+   A golden folder holds targets/, drafter/ and tokenizers/, as far as they
+   are there.  DFLASH_GOLDEN lists such folders with colons between them;
+   without it there is one, golden/ of the shared folder DFLASH_SHARED.  */
 
 #ifndef DF_GOLDEN_H
 #define DF_GOLDEN_H
 
-#include <jansson.h>
-#include <stdbool.h>
+#include <stddef.h>
 
-#include "dflash/safetensors.h"
+/* The folders, NULL behind the last.  */
+char **golden_folders(void);
 
-enum {
-    GOLDEN_MAX = 256
-};
+/* The names in FOLDER/SUB that end in SUFFIX (may be ""), sorted, NULL
+   behind the last; hidden ones are left out.  Never NULL itself.  */
+char **golden_names(const char *folder, const char *sub, const char *suffix);
 
-/* The paths FOLDER/KIND/NAME of all golden folders, sorted within each;
-   NULL behind the last.  Bails out if there are too many; skips the whole
-   test if there are none.  */
-char **golden_cases(const char *kind);
+/* A path put together as printf does.  */
+char *golden_path(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
 
-/* The file NAME of the case at PATH: parsed, or opened; bails out if that
-   fails.  */
-json_t *golden_json(const char *path, const char *name);
-struct df_tensors *golden_tensors(const char *path, const char *name);
+/* A path in the shared folder, or NULL if there is none or nothing there.  */
+char *golden_shared(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
 
-/* A tensor of TS as floats or 32-bit integers, to be freed; bails out if it
-   is absent.  */
-float *golden_floats(const struct df_tensors *ts, const char *name);
-int32_t *golden_ints(const struct df_tensors *ts, const char *name);
-
-/* |a - b| / |b| over N floats.  */
-double golden_error(const float *a, const float *b, size_t n);
+/* Free a list that the above made.  */
+void golden_free(char **list);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/transfer_internal.h"
 #include "dflash/target.h"
+#include "golden/cases.h"
 #include "golden/golden.h"
 #include "tap/tap.h"
 
@@ -190,5 +191,6 @@ main(void)
         run_case(cases[i]);
     df_stream_free(stream);
     df_device_close(dev);
+    golden_free(cases);
     return 0;
 }

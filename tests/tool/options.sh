@@ -159,7 +159,7 @@ ok '-- ends a list' lists 'data:a operand:b operand:-q' -d a -- b -q
 ok 'operands stand anywhere' \
   lists 'data:d operand:a operand:b operand:c' a -q b -q c -d d
 ok 'a list comes from the environment' env DFLASH_DATA=a:b \
-  abs_top_srcdir="$abs_top_srcdir" sh -c "'$demo' > out" 
+  abs_top_srcdir="$abs_top_srcdir" sh -c "'$demo' > out"
 ok '  with colons' test "`words`" = 'data:a data:b '
 ok 'an optional argument' run 0 "$demo" --stats a
 ok '  is left out' out_has 'stats = - # command line'

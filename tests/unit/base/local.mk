@@ -26,3 +26,7 @@ unit_tests += tests/unit/base/philox.t
 tests_unit_base_philox_t_SOURCES = tests/unit/base/philox.c
 tests_unit_base_philox_t_CPPFLAGS = $(unit_cppflags)
 tests_unit_base_philox_t_LDADD = $(unit_ldadd)
+unit_tests += tests/unit/base/dtype.t
+tests_unit_base_dtype_t_SOURCES = tests/unit/base/dtype.c
+tests_unit_base_dtype_t_CPPFLAGS = $(unit_cppflags)
+tests_unit_base_dtype_t_LDADD = $(unit_ldadd)

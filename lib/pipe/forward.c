@@ -1,0 +1,112 @@
+/* The target's stage: forward pass, and the wanted layers packed on the same
+   stream, so that the next pass cannot overwrite what is being packed.  */
+#include <config.h>
+
+#include "pipe/run_internal.h"
+
+struct packing {
+    struct df_run *run;
+    const struct df_batch *batch;
+    const struct df_batch_arrays *arrays;
+    struct df_buffer *buffer;
+};
+
+struct df_noise
+df_run_noise(const struct df_run *run, const struct df_batch *batch,
+             const struct df_batch_arrays *arrays)
+{
+    bool eval = batch->kind == DF_BATCH_EVAL;
+
+    return (struct df_noise){
+        .amplitude = eval ? 0 : run->o.noise,
+        .key = df_key(run->noise_key, (uint64_t) batch->epoch),
+        .sample = arrays->sample,
+        .token = arrays->pos,
+    };
+}
+
+/* Which of the captured layers LAYER is, or K.  */
+static size_t
+captured(const struct df_drafter_config *c, int layer)
+{
+    size_t k = 0;
+
+    while (k < (size_t) c->n_target_layer_ids
+           && c->target_layer_ids[k] != layer)
+        k++;
+    return k;
+}
+
+static df_status
+pack(void *arg, int layer, const void *x, struct df_stream *stream)
+{
+    struct packing *p = arg;
+    const struct df_hidden_layout *l = &p->run->layout;
+    size_t k = captured(&p->run->o.drafter_config, layer);
+    struct df_noise none = {0};
+
+    if (k == l->K)
+        return DF_OK;
+    if (k == 0)
+        DF_TRY(df_stream_wait(stream, p->buffer->free));
+    return df_pack_hidden(
+        stream,
+        &(struct df_pack_hidden_args){
+            .out = df_hidden_layer(l, p->buffer->memory, k),
+            .x = x,
+            .T = p->batch->T,
+            .H = l->H,
+            .ldo = df_hidden_ld(l),
+            .feature = k * l->H,
+            .noise =
+                l->split ? none : df_run_noise(p->run, p->batch, p->arrays)});
+}
+
+df_status
+df_run_forward(struct df_run *run, struct df_target_state *t,
+               const struct df_batch *batch, struct df_mirror *mirror,
+               struct df_buffer *buffer)
+{
+    struct packing p = {run, batch, &mirror->arrays, buffer};
+
+    DF_TRY(df_copy(t->compute, mirror->memory, batch->memory, batch->bytes));
+    DF_TRY(df_target_forward(t->target, t->compute, batch, &mirror->arrays,
+                             pack, &p));
+    DF_TRY(df_event_record(buffer->full, t->compute));
+    return df_event_record(mirror->done, t->compute);
+}
+
+/* A slot first, then the batch: so slots are taken in the order of the
+   batches, and the batch that is next never lacks one.  */
+df_status
+df_target_acquire(struct df_worker *worker)
+{
+    struct df_run *run = df_worker_context(worker);
+    struct df_target_state *t = df_worker_state(worker);
+    void *slot;
+
+    DF_TRY(df_freelist_take(run->free_slots, worker, &slot));
+    t->slot = slot;
+    return DF_OK;
+}
+
+df_status
+df_target_work(struct df_worker *worker, struct df_item *item)
+{
+    struct df_run *run = df_worker_context(worker);
+    struct df_target_state *t = df_worker_state(worker);
+    struct df_mirror *mirror = &t->mirrors[t->turn % DF_IN_TURN];
+    struct df_slot *slot = t->slot;
+
+    DF_TRY(df_slot_move(slot, DF_SLOT_FREE, DF_SLOT_FILLING));
+    slot->box = item->data;
+    slot->packed = run->transport == DF_TRANSPORT_LOCAL
+                       ? &slot->own
+                       : &t->buffers[t->turn % run->o.depth];
+    t->turn++;
+    DF_TRY(df_event_wait(mirror->done));
+    DF_TRY(df_run_forward(run, t, slot->box->batch, mirror, slot->packed));
+    DF_TRY(df_slot_move(slot, DF_SLOT_FILLING, DF_SLOT_COPYING));
+    item->data = slot;
+    return DF_OK;
+}

@@ -1,0 +1,164 @@
+/* The drafter's stage.  Each thread is a lane: batch number s goes to lane
+   s % M.  A batch is copied while the one before it is computed; at the end
+   of an optimizer step the lanes meet (step.c).  */
+#include <config.h>
+
+#include "pipe/run_internal.h"
+
+df_status
+df_run_draft(struct df_run *run, struct df_lane *lane,
+             const struct df_batch *batch, struct df_mirror *mirror,
+             const void *hidden, struct df_event *read, bool train)
+{
+    const struct df_hidden_layout *l = &run->layout;
+    struct df_unpack_hidden_args unpack = {
+        .f = df_drafter_features(lane->drafter),
+        .T = batch->T,
+        .H = l->split ? l->H : l->K * l->H,
+        .K = l->split ? l->K : 1};
+
+    for (size_t k = 0; k < unpack.K; k++)
+        unpack.src[k] = df_hidden_layer(l, (void *) hidden, k);
+    if (l->split)
+        unpack.noise = df_run_noise(run, batch, &mirror->arrays);
+    DF_TRY(df_unpack_hidden(lane->compute, &unpack));
+    if (read)
+        DF_TRY(df_event_record(read, lane->compute));
+    DF_TRY(df_fill(lane->compute, lane->sums, 0, sizeof *lane->sums));
+    DF_TRY(df_drafter_forward(lane->drafter, lane->compute, batch,
+                              &mirror->arrays));
+    return df_drafter_loss(lane->drafter, lane->compute, batch,
+                           &mirror->arrays, &run->o.objective, lane->sums,
+                           train);
+}
+
+/* Queue the copies of SLOT's batch and states into IN.  */
+static df_status
+bring(struct df_run *run, struct df_lane *lane, struct df_slot *slot,
+      struct df_input *in)
+{
+    const struct df_batch *batch = slot->box->batch;
+
+    DF_TRY(df_stream_wait(lane->copy, slot->own.full));
+    DF_TRY(
+        df_copy(lane->copy, in->mirror.memory, batch->memory, batch->bytes));
+    DF_TRY(df_event_record(slot->box->free, lane->copy));
+    if (in->hidden) {
+        DF_TRY(df_hidden_copy(&run->layout, lane->copy, in->hidden,
+                              slot->own.memory, batch->T));
+        DF_TRY(df_event_record(slot->own.free, lane->copy));
+    }
+    DF_TRY(df_event_record(in->copied, lane->copy));
+    return df_stream_wait(lane->compute, in->copied);
+}
+
+/* What the log wants to know of BATCH.  */
+static df_status
+note(struct df_lane *lane, const struct df_batch *batch)
+{
+    struct df_metric *m = lane->metric;
+
+    m->has_state = false; /* step.c may set it */
+    m->kind = batch->kind;
+    m->step = batch->step;
+    m->epoch = batch->epoch;
+    m->index = batch->index;
+    m->count = batch->count;
+    m->T = batch->T;
+    m->B = batch->B;
+    return df_copy(lane->compute, m->sums, lane->sums, sizeof *m->sums);
+}
+
+static bool
+ends_lanes_step(const struct df_run *run, const struct df_batch *batch)
+{
+    return batch->kind == DF_BATCH_TRAIN
+           && batch->index + run->o.n_drafters >= batch->count;
+}
+
+/* The batch belongs to a step later than the one that this lane is in: the
+   lane had no batch of the steps between, but the others count on it.  */
+static df_status
+catch_up(struct df_worker *worker, struct df_lane *lane, int64_t step)
+{
+    while (lane->step < step)
+        DF_TRY(df_lane_step(worker, lane, NULL));
+    return DF_OK;
+}
+
+static df_status
+compute(struct df_worker *worker, struct df_lane *lane, struct df_slot *slot,
+        struct df_input *in)
+{
+    struct df_run *run = df_worker_context(worker);
+    const struct df_batch *batch = slot->box->batch;
+    bool train = batch->kind == DF_BATCH_TRAIN;
+    const void *hidden = in->hidden ? in->hidden : slot->own.memory;
+    struct df_event *read = in->hidden ? NULL : slot->own.free;
+
+    DF_TRY(df_run_draft(run, lane, batch, &in->mirror, hidden, read, train));
+    if (train)
+        lane->denominator +=
+            run->o.objective.dpace
+                ? (double) batch->B
+                : df_batch_weight(batch, run->o.objective.gamma);
+    DF_TRY(note(lane, batch));
+    return df_event_record(in->mirror.done, lane->compute);
+}
+
+df_status
+df_lane_acquire(struct df_worker *worker)
+{
+    struct df_run *run = df_worker_context(worker);
+    struct df_lane *lane = df_worker_state(worker);
+    void *metric;
+
+    if (run->stopping)
+        return DF_END;
+    if (lane->metric)
+        return DF_OK;
+    DF_TRY(df_freelist_take(run->free_metrics, worker, &metric));
+    lane->metric = metric;
+    return DF_OK;
+}
+
+df_status
+df_lane_work(struct df_worker *worker, struct df_item *item)
+{
+    struct df_run *run = df_worker_context(worker);
+    struct df_lane *lane = df_worker_state(worker);
+    struct df_input *in = &lane->inputs[lane->turn++ % DF_IN_TURN];
+    struct df_slot *slot = item->data;
+    struct df_box *box = slot->box;
+    struct df_metric *metric = lane->metric;
+    bool ends;
+
+    DF_TRY(df_slot_move(slot, DF_SLOT_READY, DF_SLOT_CONSUMING));
+    if (box->batch->kind == DF_BATCH_TRAIN)
+        DF_TRY(catch_up(worker, lane, box->batch->step));
+    atomic_fetch_add(&run->host_waits, !df_event_reached(in->mirror.done));
+    DF_TRY(df_event_wait(in->mirror.done));
+    DF_TRY(bring(run, lane, slot, in));
+    DF_TRY(compute(worker, lane, slot, in));
+    ends = ends_lanes_step(run, box->batch);
+    DF_TRY(df_slot_move(slot, DF_SLOT_CONSUMING, DF_SLOT_FREE));
+    df_freelist_give(run->free_slots, slot);
+    df_freelist_give(run->free_boxes, box);
+    if (ends)
+        DF_TRY(df_lane_step(worker, lane, metric));
+    DF_TRY(df_event_record(metric->copied, lane->compute));
+    item->data = metric;
+    lane->metric = NULL;
+    return DF_OK;
+}
+
+df_status
+df_lane_finish(struct df_worker *worker)
+{
+    struct df_run *run = df_worker_context(worker);
+    struct df_lane *lane = df_worker_state(worker);
+
+    if (!run->stopping)
+        DF_TRY(catch_up(worker, lane, run->steps));
+    return df_stream_sync(lane->compute);
+}

@@ -1,0 +1,200 @@
+/* run_internal.h - a training run from the inside: what the stages share,
+   and what each thread of a stage has of its own.  */
+
+#ifndef DF_RUN_INTERNAL_H
+#define DF_RUN_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "base/arena_internal.h"
+#include "dflash/philox.h"
+#include "dflash/train.h"
+#include "pipe/slot_internal.h"
+
+enum {
+    DF_MAX_DEVICES = 64,
+    DF_SKIPS_TOLERATED = 5, /* steps in a row whose norm isn't finite */
+    DF_IN_TURN = 2          /* batches that a loop has queued at a time */
+};
+
+/* The channels and stages of live.c's table.  */
+enum df_channel_name {
+    DF_BATCHES,
+    DF_PACKED,
+    DF_HIDDEN,
+    DF_METRICS,
+    DF_N_CHANNELS
+};
+enum df_stage_name {
+    DF_PREFETCH,
+    DF_TARGET,
+    DF_POSTPROCESS,
+    DF_DRAFTER,
+    DF_LOG,
+    DF_N_STAGES
+};
+
+/* A thread that reads samples into batches.  */
+struct df_reader_state {
+    struct df_box *box; /* acquired for the next batch */
+    uint32_t *samples;  /* [max_seqs] */
+};
+
+/* Device memory for one batch's arrays.  */
+struct df_mirror {
+    void *memory;
+    struct df_batch_arrays arrays;
+    struct df_event *done; /* the work that reads it */
+};
+
+/* A target and the thread that queues its forward passes.  */
+struct df_target_state {
+    struct df_device *dev;
+    struct df_target *target;
+    struct df_stream *compute, *copy;
+    struct df_mirror mirrors[DF_IN_TURN];
+    struct df_buffer *buffers; /* [depth], device memory; none if local */
+    uint64_t turn;
+    struct df_slot *slot; /* acquired for the next batch */
+};
+
+/* The numbers of one batch on their way to the log.  */
+struct df_metric {
+    struct df_loss_sums *sums;   /* host memory */
+    struct df_step_state *state; /* host memory; set if HAS_STATE */
+    struct df_event *copied;
+    bool has_state; /* the batch ended its step */
+    enum df_batch_kind kind;
+    int64_t step, epoch;
+    size_t index, count; /* number of the batch, batches of the step */
+    size_t T, B;
+    double learning_rate;
+};
+
+/* Where a lane's batch is computed from.  */
+struct df_input {
+    struct df_mirror mirror;
+    void *hidden;            /* device memory; NULL if local */
+    struct df_event *copied; /* mirror and hidden are there */
+};
+
+/* A drafter and the thread that trains it: one of the lanes that the batches
+   are dealt to.  */
+struct df_lane {
+    struct df_device *dev;
+    struct df_drafter *drafter;
+    struct df_stream *compute, *copy;
+    struct df_input inputs[DF_IN_TURN];
+    struct df_loss_sums *sums; /* device memory */
+    uint64_t turn;
+    struct df_metric *metric; /* acquired for the next batch */
+    int64_t step;             /* the step it is in */
+    double denominator;       /* of its batches of the step so far */
+    float *others; /* lane 0 of several: room for another's gradients */
+    struct df_event *summed; /* this lane's part of a sum is done */
+};
+
+/* What the log keeps of a step or an evaluation until all is there.  */
+struct df_tally {
+    struct df_loss_sums sums;
+    struct df_step_state state;
+    double learning_rate;
+    size_t batches;
+    uint64_t tokens, sequences;
+};
+
+struct df_run {
+    struct df_run_options o;
+    struct df_hidden_layout layout;
+    enum df_transport transport;
+    uint64_t noise_key;
+    int64_t steps; /* in all */
+
+    struct df_device *devices[DF_MAX_DEVICES]; /* each once */
+    struct df_embeddings embeddings[DF_MAX_DEVICES];
+    size_t n_devices;
+
+    struct df_reader_state *readers; /* [prefetch_threads] */
+    struct df_target_state *targets; /* [n_targets] */
+    struct df_lane *lanes;           /* [n_drafters] */
+    struct df_box *boxes;
+    struct df_slot *slots;
+    struct df_metric *metrics;
+    size_t n_boxes, n_slots, n_metrics;
+    void *states[DF_N_STAGES][DF_MAX_DEVICES]; /* of the workers */
+
+    struct df_channel_def channels[DF_N_CHANNELS];
+    struct df_stage_def stages[DF_N_STAGES];
+    struct df_pipe_def def;
+    struct df_pipe *pipe;
+    struct df_freelist *free_boxes, *free_slots, *free_metrics;
+
+    /* Shared by the lanes; written by one, read by others behind a
+       barrier.  */
+    double denominators[DF_MAX_DEVICES];
+    bool stopping;
+
+    struct df_tally tally, eval_tally; /* the log's */
+    double last_seconds;               /* when the last step ended */
+
+    atomic_bool stop;     /* df_run_stop was called */
+    atomic_bool stopped;  /* and ended the run */
+    atomic_bool diagnose; /* name a tensor that isn't finite */
+    _Atomic int64_t steps_done;
+    _Atomic uint64_t tokens, host_waits;
+    uint64_t allocations; /* by the end of the warm-up; so is FLOPS */
+    double flops;
+};
+
+/* Stages: one function a file.  */
+df_status df_prefetch_acquire(struct df_worker *worker);
+df_status df_prefetch_work(struct df_worker *worker, struct df_item *item);
+df_status df_target_acquire(struct df_worker *worker);
+df_status df_target_work(struct df_worker *worker, struct df_item *item);
+df_status df_postprocess_work(struct df_worker *worker, struct df_item *item);
+df_status df_lane_acquire(struct df_worker *worker);
+df_status df_lane_work(struct df_worker *worker, struct df_item *item);
+df_status df_lane_finish(struct df_worker *worker);
+df_status df_log_work(struct df_worker *worker, struct df_item *item);
+
+/* End the step that LANE is in: sum the gradients of all lanes, step, save
+   if it is time.  */
+DF_MUST_USE df_status df_lane_step(struct df_worker *worker,
+                                   struct df_lane *lane,
+                                   struct df_metric *metric);
+
+/* Write a checkpoint of the first lane's drafter.  */
+DF_MUST_USE df_status df_run_save(struct df_run *run, int64_t step);
+
+/* Queue target T's pass over BATCH in MIRROR, packed into BUFFER, which is
+   waited for and recorded.  */
+DF_MUST_USE df_status df_run_forward(struct df_run *run,
+                                     struct df_target_state *t,
+                                     const struct df_batch *batch,
+                                     struct df_mirror *mirror,
+                                     struct df_buffer *buffer);
+
+/* Queue LANE's pass over BATCH in MIRROR with the states at HIDDEN; with
+   gradients if TRAIN.  READ, unless NULL, is recorded behind the last read
+   of HIDDEN.  */
+DF_MUST_USE df_status df_run_draft(struct df_run *run, struct df_lane *lane,
+                                   const struct df_batch *batch,
+                                   struct df_mirror *mirror,
+                                   const void *hidden, struct df_event *read,
+                                   bool train);
+
+/* Allocate all that RUN's options ask for.  */
+DF_MUST_USE df_status df_run_set_up(struct df_run *run);
+DF_MUST_USE df_status df_run_make_pipe(struct df_run *run);
+void df_run_clear(struct df_run *run);
+
+DF_MUST_USE df_status df_mirror_make(struct df_mirror *mirror,
+                                     const struct df_batch_limits *limits,
+                                     struct df_device *dev);
+
+/* The noise for BATCH, whose arrays are ARRAYS; none in evaluations.  */
+struct df_noise df_run_noise(const struct df_run *run,
+                             const struct df_batch *batch,
+                             const struct df_batch_arrays *arrays);
+
+#endif

@@ -1,0 +1,273 @@
+/* What a run needs, allocated before it begins.  */
+#include <config.h>
+
+#include <stdlib.h>
+
+#include "pipe/run_internal.h"
+
+df_status
+df_mirror_make(struct df_mirror *mirror, const struct df_batch_limits *limits,
+               struct df_device *dev)
+{
+    DF_TRY(df_device_alloc(dev, DF_MEM_DEVICE, df_batch_bytes(limits),
+                           &mirror->memory));
+    df_batch_layout(limits, mirror->memory, &mirror->arrays);
+    return df_event_new(&mirror->done, dev);
+}
+
+static void
+clear_mirror(struct df_mirror *mirror, struct df_device *dev)
+{
+    df_event_free(mirror->done);
+    df_device_free(dev, DF_MEM_DEVICE, mirror->memory);
+}
+
+static df_status
+make_buffer(struct df_buffer *buffer, struct df_device *dev,
+            enum df_memory kind, size_t bytes)
+{
+    DF_TRY(df_device_alloc(dev, kind, bytes, &buffer->memory));
+    DF_TRY(df_event_new(&buffer->full, dev));
+    return df_event_new(&buffer->free, dev);
+}
+
+static void
+clear_buffer(struct df_buffer *buffer, struct df_device *dev,
+             enum df_memory kind)
+{
+    df_event_free(buffer->full);
+    df_event_free(buffer->free);
+    df_device_free(dev, kind, buffer->memory);
+}
+
+/* The embeddings on DEV; loaded when it is the first use of DEV.  */
+static df_status
+embeddings_on(struct df_run *run, struct df_device *dev,
+              const struct df_embeddings **out)
+{
+    size_t i = 0;
+
+    while (i < run->n_devices && run->devices[i] != dev)
+        i++;
+    *out = &run->embeddings[i];
+    if (i < run->n_devices)
+        return DF_OK;
+    run->devices[run->n_devices++] = dev;
+    return df_embeddings_load(&run->embeddings[i], run->o.target_tensors,
+                              run->o.target_config, dev);
+}
+
+static df_status
+make_target(struct df_run *run, size_t index)
+{
+    struct df_target_state *t = &run->targets[index];
+    const struct df_drafter_config *c = &run->o.drafter_config;
+    const struct df_embeddings *embeddings;
+    size_t bytes = df_hidden_bytes(&run->layout);
+
+    t->dev = run->o.targets[index];
+    DF_TRY(embeddings_on(run, t->dev, &embeddings));
+    DF_TRY(df_target_new(&t->target, run->o.target_config,
+                         run->o.target_tensors, embeddings, &run->o.limits,
+                         c->target_layer_ids[c->n_target_layer_ids - 1]));
+    DF_TRY(df_stream_new(&t->compute, t->dev, "target"));
+    DF_TRY(df_stream_new(&t->copy, t->dev, "target copy"));
+    for (size_t i = 0; i < DF_IN_TURN; i++)
+        DF_TRY(df_mirror_make(&t->mirrors[i], &run->o.limits, t->dev));
+    if (run->transport == DF_TRANSPORT_LOCAL)
+        return DF_OK;
+    t->buffers = calloc(run->o.depth, sizeof *t->buffers);
+    if (!t->buffers)
+        return DF_FAIL(DF_NO_MEMORY, "%zu buffers", run->o.depth);
+    for (size_t i = 0; i < run->o.depth; i++)
+        DF_TRY(make_buffer(&t->buffers[i], t->dev, DF_MEM_DEVICE, bytes));
+    return DF_OK;
+}
+
+static void
+clear_target(struct df_run *run, struct df_target_state *t)
+{
+    df_stream_free(t->compute);
+    df_stream_free(t->copy);
+    for (size_t i = 0; t->dev && i < DF_IN_TURN; i++)
+        clear_mirror(&t->mirrors[i], t->dev);
+    for (size_t i = 0; t->buffers && i < run->o.depth; i++)
+        clear_buffer(&t->buffers[i], t->dev, DF_MEM_DEVICE);
+    free(t->buffers);
+    df_target_free(t->target);
+}
+
+static df_status
+make_input(struct df_run *run, struct df_input *in, struct df_device *dev)
+{
+    DF_TRY(df_mirror_make(&in->mirror, &run->o.limits, dev));
+    DF_TRY(df_event_new(&in->copied, dev));
+    if (run->transport == DF_TRANSPORT_LOCAL)
+        return DF_OK;
+    return df_device_alloc(dev, DF_MEM_DEVICE, df_hidden_bytes(&run->layout),
+                           &in->hidden);
+}
+
+static df_status
+make_lane(struct df_run *run, size_t index)
+{
+    struct df_lane *lane = &run->lanes[index];
+    const struct df_embeddings *embeddings;
+    void *memory;
+
+    lane->dev = run->o.drafters[index];
+    lane->step = run->o.first_step;
+    DF_TRY(embeddings_on(run, lane->dev, &embeddings));
+    DF_TRY(df_drafter_new(&lane->drafter, &run->o.drafter_config, embeddings,
+                          &run->o.limits));
+    DF_TRY(df_stream_new(&lane->compute, lane->dev, "drafter"));
+    DF_TRY(df_stream_new(&lane->copy, lane->dev, "drafter copy"));
+    DF_TRY(df_event_new(&lane->summed, lane->dev));
+    for (size_t i = 0; i < DF_IN_TURN; i++)
+        DF_TRY(make_input(run, &lane->inputs[i], lane->dev));
+    DF_TRY(df_device_alloc(lane->dev, DF_MEM_DEVICE, sizeof *lane->sums,
+                           &memory));
+    lane->sums = memory;
+    if (index > 0 || run->o.n_drafters == 1)
+        return DF_OK;
+    DF_TRY(df_device_alloc(
+        lane->dev, DF_MEM_DEVICE,
+        df_drafter_flat(lane->drafter).count * sizeof *lane->others, &memory));
+    lane->others = memory;
+    return DF_OK;
+}
+
+static void
+clear_lane(struct df_lane *lane)
+{
+    df_stream_free(lane->compute);
+    df_stream_free(lane->copy);
+    df_event_free(lane->summed);
+    for (size_t i = 0; lane->dev && i < DF_IN_TURN; i++) {
+        clear_mirror(&lane->inputs[i].mirror, lane->dev);
+        df_event_free(lane->inputs[i].copied);
+        df_device_free(lane->dev, DF_MEM_DEVICE, lane->inputs[i].hidden);
+    }
+    if (lane->dev) {
+        df_device_free(lane->dev, DF_MEM_DEVICE, lane->sums);
+        df_device_free(lane->dev, DF_MEM_DEVICE, lane->others);
+    }
+    df_drafter_free(lane->drafter);
+}
+
+static df_status
+make_slots(struct df_run *run)
+{
+    struct df_device *dev = run->o.drafters[0];
+    bool local = run->transport == DF_TRANSPORT_LOCAL;
+
+    for (size_t i = 0; i < run->n_slots; i++) {
+        run->slots[i].index = i;
+        DF_TRY(make_buffer(&run->slots[i].own, dev,
+                           local ? DF_MEM_DEVICE : DF_MEM_HOST,
+                           df_hidden_bytes(&run->layout)));
+    }
+    for (size_t i = 0; i < run->n_boxes; i++) {
+        DF_TRY(df_batch_new(&run->boxes[i].batch, &run->o.limits, dev));
+        DF_TRY(df_event_new(&run->boxes[i].free, dev));
+    }
+    return DF_OK;
+}
+
+static df_status
+make_metrics(struct df_run *run)
+{
+    struct df_device *dev = run->o.drafters[0];
+    void *memory;
+
+    for (size_t i = 0; i < run->n_metrics; i++) {
+        struct df_metric *m = &run->metrics[i];
+
+        DF_TRY(df_device_alloc(dev, DF_MEM_HOST, sizeof *m->sums, &memory));
+        m->sums = memory;
+        DF_TRY(df_device_alloc(dev, DF_MEM_HOST, sizeof *m->state, &memory));
+        m->state = memory;
+        DF_TRY(df_event_new(&m->copied, dev));
+    }
+    return DF_OK;
+}
+
+/* Enough slots for the reservoir, for what each target has in flight, and
+   for what each drafter holds.  */
+static df_status
+allocate(struct df_run *run)
+{
+    const struct df_run_options *o = &run->o;
+
+    run->n_slots =
+        o->min_ready + o->n_targets * (o->depth + 1) + o->n_drafters + 1;
+    run->n_boxes = run->n_slots + o->prefetch_threads + o->n_targets + 1;
+    run->n_metrics = 2 * DF_IN_TURN * o->n_drafters;
+    run->readers = calloc(o->prefetch_threads, sizeof *run->readers);
+    run->targets = calloc(o->n_targets, sizeof *run->targets);
+    run->lanes = calloc(o->n_drafters, sizeof *run->lanes);
+    run->boxes = calloc(run->n_boxes, sizeof *run->boxes);
+    run->slots = calloc(run->n_slots, sizeof *run->slots);
+    run->metrics = calloc(run->n_metrics, sizeof *run->metrics);
+    if (!run->readers || !run->targets || !run->lanes || !run->boxes
+        || !run->slots || !run->metrics)
+        return DF_FAIL(DF_NO_MEMORY, "a run of %zu slots", run->n_slots);
+    for (size_t i = 0; i < o->prefetch_threads; i++) {
+        run->readers[i].samples = calloc(o->limits.max_seqs, sizeof(uint32_t));
+        if (!run->readers[i].samples)
+            return DF_FAIL(DF_NO_MEMORY, "%zu samples", o->limits.max_seqs);
+    }
+    return DF_OK;
+}
+
+df_status
+df_run_set_up(struct df_run *run)
+{
+    DF_TRY(allocate(run));
+    for (size_t i = 0; i < run->o.n_targets; i++)
+        DF_TRY(make_target(run, i));
+    for (size_t i = 0; i < run->o.n_drafters; i++)
+        DF_TRY(make_lane(run, i));
+    DF_TRY(make_slots(run));
+    return make_metrics(run);
+}
+
+static void
+clear_slots(struct df_run *run)
+{
+    struct df_device *dev = run->o.drafters[0];
+    bool local = run->transport == DF_TRANSPORT_LOCAL;
+
+    for (size_t i = 0; run->slots && i < run->n_slots; i++)
+        clear_buffer(&run->slots[i].own, dev,
+                     local ? DF_MEM_DEVICE : DF_MEM_HOST);
+    for (size_t i = 0; run->boxes && i < run->n_boxes; i++) {
+        df_batch_free(run->boxes[i].batch);
+        df_event_free(run->boxes[i].free);
+    }
+    for (size_t i = 0; run->metrics && i < run->n_metrics; i++) {
+        df_event_free(run->metrics[i].copied);
+        df_device_free(dev, DF_MEM_HOST, run->metrics[i].sums);
+        df_device_free(dev, DF_MEM_HOST, run->metrics[i].state);
+    }
+}
+
+void
+df_run_clear(struct df_run *run)
+{
+    for (size_t i = 0; run->targets && i < run->o.n_targets; i++)
+        clear_target(run, &run->targets[i]);
+    for (size_t i = 0; run->lanes && i < run->o.n_drafters; i++)
+        clear_lane(&run->lanes[i]);
+    clear_slots(run);
+    for (size_t i = 0; run->readers && i < run->o.prefetch_threads; i++)
+        free(run->readers[i].samples);
+    for (size_t i = 0; i < run->n_devices; i++)
+        df_embeddings_free(&run->embeddings[i]);
+    free(run->readers);
+    free(run->targets);
+    free(run->lanes);
+    free(run->boxes);
+    free(run->slots);
+    free(run->metrics);
+}

@@ -1,0 +1,40 @@
+#include <config.h>
+
+#include "pipe/slot_internal.h"
+
+static const char *const state_names[] = {
+    [DF_SLOT_FREE] = "free",
+    [DF_SLOT_FILLING] = "being filled",
+    [DF_SLOT_COPYING] = "being copied",
+    [DF_SLOT_READY] = "ready",
+    [DF_SLOT_CONSUMING] = "being consumed",
+};
+
+df_status
+df_slot_move(struct df_slot *slot, enum df_slot_state from,
+             enum df_slot_state to)
+{
+    if (slot->state != from)
+        return DF_FAIL(DF_INVALID,
+                       "slot %zu, generation %llu, is %s instead of %s",
+                       slot->index, (unsigned long long) slot->generation,
+                       state_names[slot->state], state_names[from]);
+    slot->state = to;
+    if (to == DF_SLOT_FILLING)
+        slot->generation++;
+    return DF_OK;
+}
+
+df_status
+df_hidden_copy(const struct df_hidden_layout *l, struct df_stream *stream,
+               void *dst, const void *src, size_t T)
+{
+    size_t parts = l->split ? l->K : 1;
+    size_t bytes = T * (l->split ? 1 : l->K) * l->H * sizeof(uint16_t);
+    size_t apart = l->max_T * l->H * sizeof(uint16_t);
+
+    for (size_t k = 0; k < parts; k++)
+        DF_TRY(df_copy(stream, (char *) dst + k * apart,
+                       (const char *) src + k * apart, bytes));
+    return DF_OK;
+}

@@ -1,0 +1,73 @@
+#include <config.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json_internal.h"
+#include "text/jsonl_internal.h"
+
+static bool
+is_blank(uint8_t c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+bool
+df_jsonl_next(struct df_jsonl *it, struct df_line *out)
+{
+    if (it->at == 0 && it->size >= 3
+        && memcmp(it->data, "\xEF\xBB\xBF", 3) == 0)
+        it->at = 3;
+    while (it->at < it->size) {
+        const uint8_t *start = it->data + it->at;
+        size_t left = it->size - it->at;
+        const uint8_t *end = memchr(start, '\n', left);
+        size_t len = end ? (size_t) (end - start) : left, skip = 0;
+
+        out->offset = it->at;
+        out->number = ++it->number;
+        it->at += len + (end != NULL);
+        while (skip < len && is_blank(start[skip]))
+            skip++;
+        if (skip == len)
+            continue;
+        out->len = len - (start[len - 1] == '\r');
+        return true;
+    }
+    return false;
+}
+
+/* What jansson says quotes the text, which may have anything in it.  */
+static void
+make_printable(char *s)
+{
+    for (; *s; s++)
+        if ((unsigned char) *s < ' ' || (unsigned char) *s >= 0x7F)
+            *s = '?';
+}
+
+df_status
+df_jsonl_parse(json_t **out, const char *text, size_t len, const char *file,
+               uint64_t number)
+{
+    json_error_t err;
+    unsigned long long line = number;
+
+    *out =
+        json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &err);
+    if (!*out && json_error_code(&err) == json_error_out_of_memory)
+        return DF_FAIL(DF_NO_MEMORY, "%s:%llu: JSON of %zu bytes", file, line,
+                       len);
+    if (!*out) {
+        make_printable(err.text);
+        return DF_FAIL(DF_FORMAT, "%s:%llu:%d: not JSON: %s", file, line,
+                       err.column, err.text);
+    }
+    if (json_is_object(*out))
+        return DF_OK;
+    df_status status = DF_FAIL(DF_FORMAT, "%s:%llu: is %s, not an object",
+                               file, line, df_json_type_name(*out));
+    json_decref(*out);
+    *out = NULL;
+    return status;
+}

@@ -1,0 +1,69 @@
+#include <config.h>
+
+#include "common/blas.h"
+#include "common/message.h"
+#include "common/progress.h"
+#include "common/signals.h"
+#include "dflash-train/options.h"
+#include "dflash-train/session.h"
+
+/* Everything up to the first step.  */
+static df_status
+prepare(struct session *s)
+{
+    DF_TRY(open_models(s));
+    DF_TRY(open_data(s));
+    DF_TRY(describe_run(s));
+    DF_TRY(measure_gemm(s));
+    DF_TRY(df_run_warm_up(s->run));
+    return begin_output(s);
+}
+
+static df_status
+train(struct session *s)
+{
+    df_status status;
+
+    if (s->first_step == df_plan_steps(s->plan)) {
+        message_note("%s: all %lld steps are done: nothing to train",
+                     opt.output, (long long) s->first_step);
+        return export_drafter(s);
+    }
+    DF_TRY(watch_start(s));
+    status = df_run_train(s->run);
+    watch_stop();
+    DF_TRY(status);
+    if (!df_run_stopped(s->run))
+        DF_TRY(export_drafter(s));
+    return report(s);
+}
+
+static int
+run(struct session *s)
+{
+    df_status status = prepare(s);
+
+    if (status == DF_OK)
+        status = train(s);
+    progress_end();
+    if (status != DF_OK && status != DF_CANCELED)
+        return message_fail_last();
+    return status == DF_CANCELED || df_run_stopped(s->run)
+               ? signals_status(signals_caught())
+               : EXIT_OK;
+}
+
+int
+main(int argc, char **argv)
+{
+    struct session session = {0};
+    int status;
+
+    choose_blas(argv);
+    parse_options(&train_tool, argc, argv);
+    signals_install();
+    status = run(&session);
+    abandon_output(&session);
+    close_session(&session);
+    return status;
+}

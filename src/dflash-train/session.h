@@ -1,0 +1,83 @@
+/* session.h - all that a run of dflash-train has open.
+
+   The steps of main, in this order, since each needs the ones before it and
+   nothing is written before all that is read has proved good:
+
+       open_models, open_data, describe_run, begin_output, df_run_train,
+       report  */
+
+#ifndef DF_TRAIN_SESSION_H
+#define DF_TRAIN_SESSION_H
+
+#include <stdio.h>
+
+#include "dflash/checkpoint.h"
+#include "dflash/data.h"
+#include "dflash/tokenizer.h"
+#include "dflash/train.h"
+
+enum {
+    MAX_PLACES = 64
+};
+
+/* Readers of a data set, one a prefetch thread.  */
+struct sample_source {
+    struct df_dataset *dataset;
+    struct df_reader *readers[MAX_PLACES];
+};
+
+struct session {
+    struct df_device *devices[MAX_PLACES]; /* each once */
+    size_t n_devices;
+    struct df_device *targets[MAX_PLACES], *drafters[MAX_PLACES];
+    size_t n_targets, n_drafters;
+
+    struct df_model_config config;
+    struct df_tensors *tensors;
+    struct df_tokenizer *tokenizer;
+    char *chat_template;
+    struct df_drafter_config drafter;
+    struct df_batch_limits limits;
+
+    struct sample_source train, eval;
+    struct df_plan *plan;
+
+    char *identity, *notes;
+    char *checkpoint_dir;
+    char *resume_from; /* a checkpoint's folder, or NULL */
+    int64_t first_step;
+    bool made_output; /* the folder was not there before */
+    FILE *metrics;
+
+    struct df_run *run;
+    double gemm_rate; /* floating-point operations a second */
+    struct df_record last, first_eval, last_eval;
+    size_t evaluations;
+};
+
+/* Each returns DF_OK or a failure with its message.  */
+df_status open_models(struct session *s);
+df_status open_data(struct session *s);
+df_status describe_run(struct session *s);
+df_status begin_output(struct session *s);
+df_status measure_gemm(struct session *s);
+void close_session(struct session *s);
+
+/* Remove the output folder if this run made it and it is empty.  */
+void abandon_output(struct session *s);
+
+/* Write the drafter into the output folder.  */
+df_status export_drafter(struct session *s);
+
+/* Calls of the pipe, and the thread that draws the progress line and looks
+   for signals while the pipe runs.  */
+void watch_record(void *arg, const struct df_record *record);
+void watch_saved(void *arg, int64_t step, const char *path);
+df_status watch_start(struct session *s);
+void watch_stop(void);
+
+/* The table of the stages and the rest, on standard output; DF_IO if FILE
+   can't be written.  */
+df_status report(struct session *s);
+
+#endif

@@ -1,0 +1,143 @@
+/* While the pipe runs: records as they come, the progress line, signals.  */
+#include <config.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/message.h"
+#include "common/progress.h"
+#include "common/signals.h"
+#include "dflash-train/metrics.h"
+#include "dflash-train/options.h"
+#include "dflash-train/session.h"
+
+static struct {
+    pthread_t thread;
+    atomic_bool stop;
+    pthread_mutex_t lock;     /* guards LAST in the session, and RATE */
+    double tokens_per_second; /* smoothed */
+    bool told;                /* that a signal came */
+} watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static double
+remaining(const struct session *s, const struct df_record *r)
+{
+    int64_t done = r->step + 1;
+
+    if (done <= s->first_step)
+        return -1;
+    return r->seconds / (double) (done - s->first_step)
+           * (double) (df_plan_steps(s->plan) - done);
+}
+
+static const char *
+slowest(struct session *s)
+{
+    struct df_run_stats stats;
+
+    df_run_get_stats(s->run, &stats);
+    return stats.stage_names[df_run_bottleneck(&stats)];
+}
+
+static void
+print_step(struct session *s, const struct df_record *r,
+           void (*print)(const char *format, ...))
+{
+    print("step %lld/%lld  %s tokens/s  loss %.4f  accept length %.3f  "
+          "ETA %s  slowest %s",
+          (long long) r->step + 1, (long long) df_plan_steps(s->plan),
+          format_count(watch.tokens_per_second).text, r->loss,
+          r->accept_length, format_duration(remaining(s, r)).text, slowest(s));
+}
+
+static void
+note_evaluation(struct session *s, const struct df_record *r)
+{
+    if (s->evaluations++ == 0)
+        s->first_eval = *r;
+    s->last_eval = *r;
+    message_note("evaluation after %lld steps: loss %.4f  accuracy %.4f  "
+                 "accept length %.3f",
+                 (long long) r->step, r->loss, r->accuracy, r->accept_length);
+}
+
+void
+watch_record(void *arg, const struct df_record *r)
+{
+    struct session *s = arg;
+    double *rate = &watch.tokens_per_second;
+
+    metrics_write(s->metrics, r);
+    if (r->kind == DF_BATCH_EVAL) {
+        note_evaluation(s, r);
+        return;
+    }
+    if (r->skipped)
+        message_warn("step %lld skipped: its gradient is not finite",
+                     (long long) r->step + 1);
+    pthread_mutex_lock(&watch.lock);
+    *rate = *rate > 0 ? 0.9 * *rate + 0.1 * r->tokens_per_second
+                      : r->tokens_per_second;
+    s->last = *r;
+    pthread_mutex_unlock(&watch.lock);
+    if (!progress_wanted()
+        && ((r->step + 1) % opt.log_interval == 0
+            || r->step + 1 == df_plan_steps(s->plan)))
+        print_step(s, r, message_note);
+}
+
+void
+watch_saved(void *arg, int64_t step, const char *path)
+{
+    (void) arg;
+    (void) step;
+    if (common_options.verbose)
+        message_note("saved %s", path);
+}
+
+static void
+look(struct session *s)
+{
+    struct df_record last;
+
+    if (signals_caught() && !watch.told) {
+        watch.told = true;
+        df_run_stop(s->run);
+        message_note("finishing the step; a second signal ends at once");
+    }
+    pthread_mutex_lock(&watch.lock);
+    last = s->last;
+    pthread_mutex_unlock(&watch.lock);
+    if (last.seconds > 0 && progress_wanted())
+        print_step(s, &last, progress_show);
+}
+
+static void *
+keep_watch(void *arg)
+{
+    const struct timespec pause = {.tv_nsec = 100000000};
+
+    while (!atomic_load(&watch.stop)) {
+        look(arg);
+        nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+df_status
+watch_start(struct session *s)
+{
+    int err = pthread_create(&watch.thread, NULL, keep_watch, s);
+
+    return err ? DF_FAIL(DF_NO_MEMORY, "a thread: %s", strerror(err)) : DF_OK;
+}
+
+void
+watch_stop(void)
+{
+    atomic_store(&watch.stop, true);
+    pthread_join(watch.thread, NULL);
+    progress_end();
+}

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cuda_internal.h"
 #include "cuda_internal.cuh"
 
 df_status
@@ -152,23 +153,21 @@ static const struct df_device_vtable vtable = {
 static df_status
 check_device(int index, int *count)
 {
-    cudaError_t err = cudaGetDeviceCount(count);
     struct cudaDeviceProp p;
+    const char *why;
 
-    if (err != cudaSuccess) {
-        (void) cudaGetLastError();
-        return DF_FAIL(DF_DEVICE, "cuda:%d: %s", index,
-                       cudaGetErrorString(err));
-    }
+    df_cuda_device_count(count, &why);
+    if (why)
+        return DF_FAIL(DF_DEVICE, "device cuda:%d: %s", index, why);
     if (index >= *count)
-        return DF_FAIL(DF_DEVICE, "cuda:%d: there %s %d device%s", index,
+        return DF_FAIL(DF_DEVICE, "device cuda:%d: there %s %d GPU%s", index,
                        *count == 1 ? "is" : "are", *count,
                        *count == 1 ? "" : "s");
     DF_CUDA(cudaGetDeviceProperties(&p, index));
     if (p.major < 8)
         return DF_FAIL(DF_UNSUPPORTED,
-                       "cuda:%d: %s has compute capability %d.%d, 8.0 is the "
-                       "least",
+                       "device cuda:%d: %s has compute capability %d.%d, 8.0 "
+                       "is the least",
                        index, p.name, p.major, p.minor);
     DF_CUDA(cudaSetDevice(index));
     DF_CUDA(cudaFree(NULL)); /* makes the context, which may fail */

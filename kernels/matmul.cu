@@ -111,7 +111,7 @@ df_blaslt_open(struct df_blaslt **out, const char *name)
     b->library = load_library();
     if (!b->library) {
         free(b);
-        return DF_FAIL(DF_UNSUPPORTED, "%s: %s", name, dlerror());
+        return DF_FAIL(DF_UNSUPPORTED, "device %s: %s", name, dlerror());
     }
     status = find_functions(b, name);
     if (status == DF_OK) {

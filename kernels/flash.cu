@@ -4,126 +4,141 @@
    draft_attention  out[Nb,A,D], lse[Nb,A] <- q, ctx k v, block k v
 
    The method is that of FlashAttention-2 (Dao 2023): a block has ROWS rows of
-   queries of one sequence and key/value head, a warp 16 of them, and goes
+   queries of one sequence and key/value head, a warp 16 M of them, and goes
    over their keys in tiles, keeping each row's maximum and sum:
 
        S = Q K^T,  m' = max(m, max S),  P = e^(S - m'),
        O = O e^(m - m') + P V,  out = O / sum
 
-   While a tile is worked on, the next is copied.  All query heads of a
-   key/value head are in one block, and so are neighbouring draft blocks,
+   V is copied while S is made, and the next K while O is.  All query heads of
+   a key/value head are in one block, and so are neighbouring draft blocks,
    whose prefixes are nearly the same: so keys are fetched once for all.  The
-   longest rows go first.  Bound by the matrix units.  */
+   longest rows go first.
+
+   Bound by the matrix units and by shared memory, which a fragment of K or V
+   is read from for every 16 M rows: hence M = 2 where the registers allow
+   it.  */
 
 #include <math.h>
 
 #include "flash.cuh"
 
 enum {
-    ROWS = 64,
-    THREADS = ROWS / 16 * WARP
+    WARPS = 4,
+    THREADS = WARPS * WARP
 };
 
-/* Keys of a tile, and tiles in shared memory: as fits sm_86, which has 99
-   KiB.  */
+/* Shared memory fits sm_86, which has 99 KiB.  */
 template <int D> struct shape {
     enum {
+        M = D > 128 ? 1 : 2,
+        ROWS = WARPS * 16 * M,
         KEYS = D > 128 ? 32 : 64,
-        STAGES = D > 128 ? 1 : 2,
-        TILE = KEYS * df_tile<D>::PITCH,
-        SHARED = (ROWS * df_tile<D>::PITCH + 2 * STAGES * TILE) * 2
+        PITCH = df_tile<D>::PITCH,
+        SHARED = (ROWS + 2 * KEYS) * PITCH * 2
     };
 };
 
-/* The two rows of a lane: number g and g + 8 of its warp.  */
-template <int D> struct lane_rows {
-    float o[D / 8][4];
-    float max[2], sum[2];       /* of exponents to base 2; a lane's own sum */
-    struct df_range seen[2][2]; /* by row and side */
+/* The rows of a lane: g and g + 8 of each of its warp's M fragments.  */
+template <int D, int M> struct lane_rows {
+    float o[M][D / 8][4];
+    float max[M][2], sum[M][2]; /* to base 2; a lane's own sum */
 };
 
-/* S, products of queries and keys, become exponents; O and SUM follow the
-   new maximum.  */
-template <int D, int N>
+/* S times SCALE; what a row doesn't see becomes -inf.  The lane's first row
+   is number R of the block.  */
+template <int M, int N, int ROWS>
 static __device__ __forceinline__ void
-soften(struct lane_rows<D> &r, float (&s)[N][4], float scale,
-       const struct df_step &step)
+mask(float (&s)[M][N][4], const struct df_sight<ROWS> &sight,
+     const struct df_step &step, int r, float scale)
 {
     int t = threadIdx.x % 4;
 
 #pragma unroll
-    for (int h = 0; h < 2; h++) {
-        struct df_range seen = step.side ? r.seen[h][1] : r.seen[h][0];
-        float m = r.max[h];
+    for (int i = 0; i < M * 2; i++) {
+        struct df_range seen = sight.seen[step.side][r + i * 8];
 
 #pragma unroll
-        for (int i = 0; i < N * 2; i++) {
-            float &x = s[i / 2][h * 2 + i % 2];
-            int key = step.key + i / 2 * 8 + t * 2 + i % 2;
+        for (int j = 0; j < N * 2; j++) {
+            float &x = s[i / 2][j / 2][i % 2 * 2 + j % 2];
+            int key = step.key + j / 2 * 8 + t * 2 + j % 2;
 
-            x = key >= seen.low && key < seen.high ? x * scale : -INFINITY;
-            m = fmaxf(m, x);
-        }
-        m = fmaxf(m, __shfl_xor_sync(ALL_LANES, m, 1));
-        m = fmaxf(m, __shfl_xor_sync(ALL_LANES, m, 2));
-        float base = m == -INFINITY ? 0 : m, factor = exp2f(r.max[h] - base);
-
-        r.max[h] = m;
-        r.sum[h] *= factor;
-#pragma unroll
-        for (int i = 0; i < N * 2; i++) {
-            float &x = s[i / 2][h * 2 + i % 2];
-
-            x = exp2f(x - base);
-            r.sum[h] += x;
-        }
-#pragma unroll
-        for (int i = 0; i < D / 8; i++) {
-            r.o[i][h * 2] *= factor;
-            r.o[i][h * 2 + 1] *= factor;
+            x *= scale;
+            if (!step.whole && (key < seen.low || key >= seen.high))
+                x = -INFINITY;
         }
     }
 }
 
-template <int D>
+/* S becomes exponents; O and SUM follow the new maximum.  */
+template <int D, int M, int N>
 static __device__ __forceinline__ void
-begin_rows(struct lane_rows<D> &r, const struct df_flash &f,
-           const struct df_task &t, int m)
+soften(struct lane_rows<D, M> &r, float (&s)[M][N][4])
 {
-    df_clear(r.o);
 #pragma unroll
-    for (int h = 0; h < 2; h++) {
-        int row = m + h * 8;
+    for (int i = 0; i < M * 2; i++) {
+        int m = i / 2, h = i % 2 * 2;
+        float max = r.max[m][i % 2], sum = 0;
 
-        r.max[h] = -INFINITY;
-        r.sum[h] = 0;
-        r.seen[h][0] = r.seen[h][1] = {0, 0};
-        if (row < t.rows) {
-            r.seen[h][0] = df_seen(f, t, row, false);
-            r.seen[h][1] = df_seen(f, t, row, true);
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            max = fmaxf(max, fmaxf(s[m][j][h], s[m][j][h + 1]));
+        max = fmaxf(max, __shfl_xor_sync(ALL_LANES, max, 1));
+        max = fmaxf(max, __shfl_xor_sync(ALL_LANES, max, 2));
+        float base = max == -INFINITY ? 0 : max;
+        float factor = df_exp2(r.max[m][i % 2] - base);
+
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            s[m][j][h] = df_exp2(s[m][j][h] - base);
+            s[m][j][h + 1] = df_exp2(s[m][j][h + 1] - base);
+            sum += s[m][j][h] + s[m][j][h + 1];
+        }
+        r.max[m][i % 2] = max;
+        r.sum[m][i % 2] = r.sum[m][i % 2] * factor + sum;
+        if (__ballot_sync(ALL_LANES, factor != 1) == 0)
+            continue;
+#pragma unroll
+        for (int j = 0; j < D / 8; j++) {
+            r.o[m][j][h] *= factor;
+            r.o[m][j][h + 1] *= factor;
         }
     }
 }
 
-template <int D>
+/* The lane's first row is M0 of the task.  */
+template <int D, int M>
 static __device__ __forceinline__ void
-finish_rows(const struct lane_rows<D> &r, const struct df_flash &f,
-            const struct df_task &t, int m)
+finish_rows(const struct lane_rows<D, M> &r, const struct df_flash &f,
+            const struct df_task &t, int m0)
 {
 #pragma unroll
-    for (int h = 0; h < 2; h++) {
-        float sum = r.sum[h];
+    for (int i = 0; i < M * 2; i++) {
+        float sum = r.sum[i / 2][i % 2];
         int head, row;
 
         sum += __shfl_xor_sync(ALL_LANES, sum, 1);
         sum += __shfl_xor_sync(ALL_LANES, sum, 2);
-        if (m + h * 8 >= t.rows)
+        if (m0 + i * 8 >= t.rows)
             continue;
-        row = df_row_of(f, t, m + h * 8, &head);
+        row = df_row_of(f, t, m0 + i * 8, &head);
         df_store_row(f.out.data + row * f.out.ld + (size_t) head * f.D, f.D,
-                     f.wide, r.o, h, 1 / sum);
+                     f.wide, r.o[i / 2], i % 2, 1 / sum);
         if (f.lse && threadIdx.x % 4 == 0)
-            f.lse[(size_t) row * f.A + head] = r.max[h] * DF_LN2 + logf(sum);
+            f.lse[(size_t) row * f.A + head] =
+                r.max[i / 2][i % 2] * DF_LN2 + logf(sum);
+    }
+}
+
+template <int D, int M>
+static __device__ __forceinline__ void
+begin_rows(struct lane_rows<D, M> &r)
+{
+    df_clear(r.o);
+#pragma unroll
+    for (int i = 0; i < M * 2; i++) {
+        r.max[i / 2][i % 2] = -INFINITY;
+        r.sum[i / 2][i % 2] = 0;
     }
 }
 
@@ -133,57 +148,56 @@ __launch_bounds__(THREADS) attend(struct df_flash f, int n_tiles)
 {
     typedef shape<D> S;
     extern __shared__ __align__(16) uint16_t shared[];
-    __shared__ struct df_range all;
-    uint16_t *q = shared, *k = q + ROWS * df_tile<D>::PITCH;
-    uint16_t *v = k + S::STAGES * S::TILE;
+    __shared__ struct df_sight<S::ROWS> sight;
+    uint16_t *q = shared, *k = q + S::ROWS * S::PITCH;
+    uint16_t *v = k + S::KEYS * S::PITCH;
     int task = blockIdx.x, seq = task / f.G % f.B;
-    int m = (n_tiles - 1 - task / f.G / f.B) * ROWS;
-    int r0 = threadIdx.x / WARP * 16, lane_row = threadIdx.x % WARP / 4;
+    int m0 = (n_tiles - 1 - task / f.G / f.B) * S::ROWS;
+    int r0 = threadIdx.x / WARP * 16 * S::M;
+    int lane_row = r0 + (int) threadIdx.x % WARP / 4;
     struct df_task t = df_task_of(f, seq, task % f.G);
-    struct lane_rows<D> r;
+    struct lane_rows<D, S::M> r;
 
-    if (m >= t.rows)
+    if (m0 >= t.rows)
         return;
-    struct df_walk w = df_walk_of<S::KEYS>(f, t, m, ROWS, &all);
+    struct df_walk w = df_look<S::KEYS>(sight, f, t, m0);
     int n = w.tiles[0] + w.tiles[1];
-    auto load = [&](int i) {
+    auto load = [&](uint16_t *tile, const struct df_sides &from, int i) {
         struct df_step step = df_step_of<S::KEYS>(w, i);
-        int at = i % S::STAGES * S::TILE;
 
-        df_load_keys<D, THREADS, S::KEYS>(k + at, f, f.k, t.kv, step);
-        df_load_keys<D, THREADS, S::KEYS>(v + at, f, f.v, t.kv, step);
+        if (i < n)
+            df_load_keys<D, THREADS, S::KEYS>(tile, f, from, t.kv, step.side,
+                                              {step.key, step.end});
+        df_cp_commit();
     };
 
-    df_load_queries<D, THREADS, ROWS>(q, f, t, f.q, m);
-    if (S::STAGES > 1)
-        load(0);
-    df_cp_commit();
-    begin_rows<D>(r, f, t, m + r0 + lane_row);
+    df_load_queries<D, THREADS, S::ROWS>(q, f, t, f.q, m0);
+    load(k, f.k, 0);
+    begin_rows(r);
     for (int i = 0; i < n; i++) {
-        float s[S::KEYS / 8][4];
-        int at = i % S::STAGES * S::TILE;
+        float s[S::M][S::KEYS / 8][4];
 
-        if (S::STAGES == 1)
-            load(i);
-        else if (i + 1 < n)
-            load(i + 1);
-        df_cp_commit();
-        df_cp_wait<S::STAGES - 1>();
-        __syncthreads();
+        df_cp_wait<0>();
+        __syncthreads(); /* K is there, and V has been used */
+        load(v, f.v, i);
         df_clear(s);
-        df_multiply_nt<D>(s, q, r0, k + at);
-        soften<D>(r, s, f.scale * DF_LOG2E, df_step_of<S::KEYS>(w, i));
-        df_multiply_pn<D>(r.o, s, v + at, 0);
-        __syncthreads();
+        df_multiply_nt<D>(s, q, r0, k);
+        mask(s, sight, df_step_of<S::KEYS>(w, i), lane_row,
+             f.scale * DF_LOG2E);
+        soften(r, s);
+        df_cp_wait<0>();
+        __syncthreads(); /* V is there, and K has been used */
+        load(k, f.k, i + 1);
+        df_multiply_pn<D>(r.o, s, v, 0);
     }
-    finish_rows<D>(r, f, t, m + r0 + lane_row);
+    finish_rows(r, f, t, m0 + lane_row);
 }
 
 template <int D>
 static df_status
 run(struct cuda_stream *s, const char *op, const struct df_flash *f)
 {
-    int n_tiles = (f->max_rows + ROWS - 1) / ROWS;
+    int n_tiles = (f->max_rows + shape<D>::ROWS - 1) / shape<D>::ROWS;
     size_t grid;
 
     DF_TRY(df_cuda_shared((const void *) attend<D>, shape<D>::SHARED, op));

@@ -129,26 +129,26 @@ template <int D> struct df_tile {
 };
 
 /* Bring N rows to TILE; AT(i) is where row i is, or NULL: zeros, as behind
-   the last of d elements.  The copies are left to be committed.  */
+   the last of d elements.  Four threads have a row, so AT is called N * 4
+   times by a block.  The copies are left to be committed.  */
 template <int D, int THREADS, typename At>
 static __device__ __forceinline__ void
 df_load_tile(uint16_t *tile, int n, int d, bool wide, At at)
 {
-    enum {
-        CHUNKS = D / 8,
-        PITCH = df_tile<D>::PITCH
-    };
-
-    for (int i = threadIdx.x; i < n * CHUNKS; i += THREADS) {
-        int row = i / CHUNKS, c = i % CHUNKS * 8;
-        uint16_t *to = tile + row * PITCH + c;
+    for (int row = threadIdx.x / 4; row < n; row += THREADS / 4) {
+        uint16_t *to = tile + row * df_tile<D>::PITCH;
         const uint16_t *from = at(row);
 
-        if (wide && from && c < d)
-            df_cp_async(to, from + c);
-        else
-            for (int j = 0; j < 8; j++)
-                to[j] = from && c + j < d ? from[c + j] : 0;
+#pragma unroll
+        for (int i = 0; i < D; i += 32) {
+            int c = i + threadIdx.x % 4 * 8;
+
+            if (wide && from && c < d)
+                df_cp_async(to + c, from + c);
+            else
+                for (int j = c; j < c + 8; j++)
+                    to[j] = from && j < d ? from[j] : 0;
+        }
     }
 }
 
@@ -163,11 +163,12 @@ df_load_a(uint32_t (&a)[4], const uint16_t *tile, int r, int c)
                        + lane / 16 * 8);
 }
 
-/* c[16,8N] += the warp's 16 rows from R on of A times, transposed, the 8N
+/* c[16M,8N] += the warp's 16M rows from R on of A times, transposed, the 8N
    rows of B, over D columns.  */
-template <int D, int N>
+template <int D, int M, int N>
 static __device__ __forceinline__ void
-df_multiply_nt(float (&c)[N][4], const uint16_t *a, int r, const uint16_t *b)
+df_multiply_nt(float (&c)[M][N][4], const uint16_t *a, int r,
+               const uint16_t *b)
 {
     int lane = threadIdx.x % WARP;
     const uint16_t *row =
@@ -175,24 +176,29 @@ df_multiply_nt(float (&c)[N][4], const uint16_t *a, int r, const uint16_t *b)
 
 #pragma unroll
     for (int k = 0; k < D; k += 16) {
-        uint32_t fa[4], fb[4];
+        uint32_t fa[M][4], fb[4];
 
-        df_load_a<D>(fa, a, r, k);
+#pragma unroll
+        for (int m = 0; m < M; m++)
+            df_load_a<D>(fa[m], a, r + m * 16, k);
 #pragma unroll
         for (int n = 0; n < N; n += 2) {
             df_ldmatrix(fb, row + n * 8 * df_tile<D>::PITCH + k);
-            df_mma(c[n], fa, fb[0], fb[1]);
-            df_mma(c[n + 1], fa, fb[2], fb[3]);
+#pragma unroll
+            for (int m = 0; m < M; m++) {
+                df_mma(c[m][n], fa[m], fb[0], fb[1]);
+                df_mma(c[m][n + 1], fa[m], fb[2], fb[3]);
+            }
         }
     }
 }
 
-/* c[16,8N] += p[16,8K] times the 8K rows of B, columns from FIRST on.  P is
-   rounded to bf16.  */
-template <int D, int N, int K>
+/* c[16M,8N] += p[16M,8K] times the 8K rows of B, columns from FIRST on.  P
+   is rounded to bf16.  */
+template <int D, int M, int N, int K>
 static __device__ __forceinline__ void
-df_multiply_pn(float (&c)[N][4], const float (&p)[K][4], const uint16_t *b,
-               int first)
+df_multiply_pn(float (&c)[M][N][4], const float (&p)[M][K][4],
+               const uint16_t *b, int first)
 {
     int lane = threadIdx.x % WARP;
     const uint16_t *row =
@@ -200,27 +206,33 @@ df_multiply_pn(float (&c)[N][4], const float (&p)[K][4], const uint16_t *b,
 
 #pragma unroll
     for (int k = 0; k < K; k += 2) {
-        uint32_t fb[4], fa[4] = {df_narrow2(p[k][0], p[k][1]),
-                                 df_narrow2(p[k][2], p[k][3]),
-                                 df_narrow2(p[k + 1][0], p[k + 1][1]),
-                                 df_narrow2(p[k + 1][2], p[k + 1][3])};
+        uint32_t fa[M][4], fb[4];
 
+#pragma unroll
+        for (int i = 0; i < M * 4; i++) {
+            const float *x = &p[i / 4][k + i % 4 / 2][i % 2 * 2];
+
+            fa[i / 4][i % 4] = df_narrow2(x[0], x[1]);
+        }
 #pragma unroll
         for (int n = 0; n < N; n += 2) {
             df_ldmatrix_trans(fb, row + k * 8 * df_tile<D>::PITCH + n * 8);
-            df_mma(c[n], fa, fb[0], fb[1]);
-            df_mma(c[n + 1], fa, fb[2], fb[3]);
+#pragma unroll
+            for (int m = 0; m < M; m++) {
+                df_mma(c[m][n], fa[m], fb[0], fb[1]);
+                df_mma(c[m][n + 1], fa[m], fb[2], fb[3]);
+            }
         }
     }
 }
 
-template <int N>
+template <int M, int N>
 static __device__ __forceinline__ void
-df_clear(float (&c)[N][4])
+df_clear(float (&c)[M][N][4])
 {
 #pragma unroll
-    for (int n = 0; n < N; n++)
-        c[n][0] = c[n][1] = c[n][2] = c[n][3] = 0;
+    for (int i = 0; i < M * N * 4; i++)
+        c[i / 4 / N][i / 4 % N][i % 4] = 0;
 }
 
 /* Write half H (0: row g, 1: row g+8) of C[16,8N], times SCALE, to the d
@@ -246,44 +258,22 @@ df_store_row(uint16_t *to, int d, bool wide, const float (&c)[N][4], int h,
     }
 }
 
-/* The keys that any of the N rows from M on sees of a side, over a block;
-   low = high where there are none.  All threads must call; SHARED is shared
-   memory.  */
-static __device__ __forceinline__ struct df_range
-df_seen_by_all(const struct df_flash &f, const struct df_task &t, int m, int n,
-               bool own, struct df_range *shared)
-{
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        shared->low = INT_MAX;
-        shared->high = 0;
-    }
-    __syncthreads();
-    for (int i = threadIdx.x; i < n && m + i < t.rows; i += blockDim.x) {
-        struct df_range r = df_seen(f, t, m + i, own);
+/* What a block's rows of queries see of one side: keys that any of them
+   sees, and keys that all see.  */
+struct df_view {
+    struct df_range any, all;
+};
 
-        if (r.low < r.high) {
-            atomicMin(&shared->low, r.low);
-            atomicMax(&shared->high, r.high);
-        }
-    }
-    __syncthreads();
-    struct df_range r = *shared;
-
-    if (r.low >= r.high)
-        r.low = r.high = 0;
-    return r;
-}
-
-/* The tiles of N keys that a stretch of rows goes over: of the context, then
-   of the blocks.  */
+/* The tiles of keys that a block goes over: of the context, then of the
+   blocks.  */
 struct df_walk {
-    struct df_range side[2];
+    struct df_view side[2];
     int tiles[2];
 };
 
 struct df_step {
     int side, key, end; /* first key of the tile; end of the side's keys */
+    bool whole;         /* all rows see all of the tile */
 };
 
 template <int N>
@@ -293,39 +283,73 @@ df_step_of(const struct df_walk &w, int i)
     struct df_step s;
 
     s.side = i >= w.tiles[0];
-    s.key =
-        s.side ? w.side[1].low + (i - w.tiles[0]) * N : w.side[0].low + i * N;
-    s.end = s.side ? w.side[1].high : w.side[0].high;
+    struct df_view view = s.side ? w.side[1] : w.side[0];
+
+    s.key = view.any.low + (s.side ? i - w.tiles[0] : i) * N;
+    s.end = view.any.high;
+    s.whole = s.key >= view.all.low && s.key + N <= view.all.high;
     return s;
 }
 
-/* For the N rows of queries from M on.  */
-template <int N>
+/* What each of a block's N rows sees, and all together; shared memory.  */
+template <int N> struct df_sight {
+    struct df_range seen[2][N];
+    struct df_view view[2];
+};
+
+/* Look at the N rows of queries from M on; those behind the last see
+   nothing.  The walk goes in tiles of KEYS.  All threads must call.  */
+template <int KEYS, int N>
 static __device__ __forceinline__ struct df_walk
-df_walk_of(const struct df_flash &f, const struct df_task &t, int m, int n,
-           struct df_range *shared)
+df_look(struct df_sight<N> &sight, const struct df_flash &f,
+        const struct df_task &t, int m)
 {
     struct df_walk w;
 
-    w.side[0] = df_seen_by_all(f, t, m, n, false, shared);
-    w.side[1] = df_seen_by_all(f, t, m, n, true, shared);
-    for (int i = 0; i < 2; i++)
-        w.tiles[i] = (w.side[i].high - w.side[i].low + N - 1) / N;
+    if (threadIdx.x < 2)
+        sight.view[threadIdx.x] = {
+            {INT_MAX, 0      },
+            {0,       INT_MAX}
+        };
+    __syncthreads();
+    for (int i = threadIdx.x; i < 2 * N; i += blockDim.x) {
+        int side = i / N, row = m + i % N;
+        struct df_range r = {0, 0};
+        struct df_view *view = &sight.view[side];
+
+        if (row < t.rows)
+            r = df_seen(f, t, row, side);
+        sight.seen[side][i % N] = r;
+        if (r.low < r.high) {
+            atomicMin(&view->any.low, r.low);
+            atomicMax(&view->any.high, r.high);
+        }
+        atomicMax(&view->all.low, r.low);
+        atomicMin(&view->all.high, r.high);
+    }
+    __syncthreads();
+    for (int i = 0; i < 2; i++) {
+        w.side[i] = sight.view[i];
+        if (w.side[i].any.low >= w.side[i].any.high)
+            w.side[i].any.low = w.side[i].any.high = 0;
+        w.tiles[i] =
+            (w.side[i].any.high - w.side[i].any.low + KEYS - 1) / KEYS;
+    }
     return w;
 }
 
-/* A tile of N rows of one key/value head, from step S on.  */
+/* A tile of the N rows of one key/value head from R.low on.  */
 template <int D, int THREADS, int N>
 static __device__ __forceinline__ void
 df_load_keys(uint16_t *tile, const struct df_flash &f,
-             const struct df_sides &from, int kv, const struct df_step &s)
+             const struct df_sides &from, int kv, int side, struct df_range r)
 {
-    struct df_rows rows = s.side ? from.side[1] : from.side[0];
+    struct df_rows rows = side ? from.side[1] : from.side[0];
     const uint16_t *base = rows.data + (size_t) kv * f.D;
 
     df_load_tile<D, THREADS>(tile, N, f.D, f.wide, [&](int i) {
-        return s.key + i < s.end ? base + (size_t) (s.key + i) * rows.ld
-                                 : (const uint16_t *) NULL;
+        return r.low + i < r.high ? base + (size_t) (r.low + i) * rows.ld
+                                  : (const uint16_t *) NULL;
     });
 }
 

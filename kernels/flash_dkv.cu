@@ -29,10 +29,11 @@ template <int D> struct shape {
     };
 };
 
-/* What a tile of queries brings along.  */
-template <int N> struct columns {
-    float lse[N], delta[N]; /* LSE to base 2 */
-    struct df_range seen[N];
+/* What a row of queries brings along.  */
+struct __align__(16) column
+{
+    float lse, delta; /* LSE to base 2 */
+    struct df_range seen;
 };
 
 /* The keys of a block: KEY to END - 1 of a side, of which the rows of queries
@@ -102,19 +103,19 @@ next_tile(const struct df_flash &f, const struct df_task &t,
 
 template <int N>
 static __device__ __forceinline__ void
-load_columns(struct columns<N> &c, const struct df_flash_bwd &g,
+load_columns(struct column (&c)[N], const struct df_flash_bwd &g,
              const struct df_task &t, const struct keys &k, int m)
 {
     for (int i = threadIdx.x; i < N; i += THREADS) {
-        c.seen[i] = {0, 0};
-        c.lse[i] = c.delta[i] = 0;
+        c[i] = {
+            0, 0, {0, 0}
+        };
         if (m + i < k.last) {
             int head, row = df_row_of(g.f, t, m + i, &head);
             size_t at = (size_t) row * g.f.A + head;
 
-            c.seen[i] = df_seen(g.f, t, m + i, k.side);
-            c.lse[i] = g.f.lse[at] * DF_LOG2E;
-            c.delta[i] = g.delta[at];
+            c[i] = {g.f.lse[at] * DF_LOG2E, g.delta[at],
+                    df_seen(g.f, t, m + i, k.side)};
         }
     }
 }
@@ -122,40 +123,47 @@ load_columns(struct columns<N> &c, const struct df_flash_bwd &g,
 /* From products of keys and queries to P.  KEY is the lane's first.  */
 template <int N, int C>
 static __device__ __forceinline__ void
-soften(float (&s)[N][4], const struct columns<C> &c, int key, float scale)
+soften(float (&s)[1][N][4], const struct column (&c)[C], int key, float scale)
 {
     int t = threadIdx.x % 4;
 
 #pragma unroll
-    for (int i = 0; i < N * 4; i++) {
-        int q = i / 4 * 8 + t * 2 + i % 2, mine = key + i % 4 / 2 * 8;
-        struct df_range seen = c.seen[q];
-        float p = exp2f(s[i / 4][i % 4] * scale - c.lse[q]);
+    for (int i = 0; i < N * 2; i++) {
+        struct column q = c[i / 2 * 8 + t * 2 + i % 2];
 
-        s[i / 4][i % 4] = mine >= seen.low && mine < seen.high ? p : 0;
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            float &x = s[0][i / 2][h * 2 + i % 2];
+            int mine = key + h * 8;
+
+            x = df_exp2(x * scale - q.lse);
+            if (mine < q.seen.low || mine >= q.seen.high)
+                x = 0;
+        }
     }
 }
 
 /* DP, products of values and gradients, becomes dS.  */
 template <int N, int C>
 static __device__ __forceinline__ void
-differentiate(float (&dp)[N][4], const float (&p)[N][4],
-              const struct columns<C> &c)
+differentiate(float (&dp)[1][N][4], const float (&p)[1][N][4],
+              const struct column (&c)[C])
 {
     int t = threadIdx.x % 4;
 
 #pragma unroll
     for (int i = 0; i < N * 4; i++) {
-        float delta = c.delta[i / 4 * 8 + t * 2 + i % 2];
+        float delta = c[i / 4 * 8 + t * 2 + i % 2].delta;
 
-        dp[i / 4][i % 4] = p[i / 4][i % 4] * (dp[i / 4][i % 4] - delta);
+        dp[0][i / 4][i % 4] =
+            p[0][i / 4][i % 4] * (dp[0][i / 4][i % 4] - delta);
     }
 }
 
 /* Columns FIRST on of dK or dV.  */
 template <int N>
 static __device__ __forceinline__ void
-store_keys(const struct df_sides &to, const float (&c)[N][4],
+store_keys(const struct df_sides &to, const float (&c)[1][N][4],
            const struct df_flash_bwd &g, const struct df_task &t,
            const struct keys &k, int first, float scale)
 {
@@ -167,7 +175,7 @@ store_keys(const struct df_sides &to, const float (&c)[N][4],
         if (key + h * 8 < k.end)
             df_store_row(rows.data + (size_t) (key + h * 8) * rows.ld
                              + (size_t) t.kv * g.f.D + first,
-                         g.f.D - first, g.f.wide, c, h, scale);
+                         g.f.D - first, g.f.wide, c[0], h, scale);
 }
 
 template <int D>
@@ -176,19 +184,18 @@ __launch_bounds__(THREADS) differentiate_keys(struct df_flash_bwd g, int side)
 {
     typedef shape<D> S;
     extern __shared__ __align__(16) uint16_t shared[];
-    __shared__ struct columns<S::QUERIES> columns[S::STAGES];
+    __shared__ struct column columns[S::STAGES][S::QUERIES];
     uint16_t *k_tile = shared, *v_tile = k_tile + KEYS * df_tile<D>::PITCH;
     uint16_t *q = v_tile + KEYS * df_tile<D>::PITCH;
     uint16_t *dout = q + S::STAGES * S::TILE;
     int first = blockIdx.y * S::COLUMNS, task = blockIdx.x;
     int seq = task / g.f.G % g.f.B, r0 = threadIdx.x / WARP * 16;
     struct df_task t = df_task_of(g.f, seq, task % g.f.G);
-    float dk[S::COLUMNS / 8][4], dv[S::COLUMNS / 8][4];
+    float dk[1][S::COLUMNS / 8][4], dv[1][S::COLUMNS / 8][4];
     struct keys k;
 
     if (!find_keys(&k, g.f, t, seq, side, task / g.f.G / g.f.B))
         return;
-    struct df_step step = {k.side, k.key, k.end};
     auto load = [&](int m, int stage) {
         df_load_queries<D, THREADS, S::QUERIES>(q + stage * S::TILE, g.f, t,
                                                 g.f.q, m);
@@ -198,15 +205,17 @@ __launch_bounds__(THREADS) differentiate_keys(struct df_flash_bwd g, int side)
     };
     int m = next_tile(g.f, t, k, k.first, S::QUERIES);
 
-    df_load_keys<D, THREADS, KEYS>(k_tile, g.f, g.f.k, t.kv, step);
-    df_load_keys<D, THREADS, KEYS>(v_tile, g.f, g.f.v, t.kv, step);
+    df_load_keys<D, THREADS, KEYS>(k_tile, g.f, g.f.k, t.kv, k.side,
+                                   {k.key, k.end});
+    df_load_keys<D, THREADS, KEYS>(v_tile, g.f, g.f.v, t.kv, k.side,
+                                   {k.key, k.end});
     if (S::STAGES > 1 && m < k.last)
         load(m, 0);
     df_cp_commit();
     df_clear(dk);
     df_clear(dv);
     for (int i = 0; m < k.last; i++) {
-        float s[S::QUERIES / 8][4], dp[S::QUERIES / 8][4];
+        float s[1][S::QUERIES / 8][4], dp[1][S::QUERIES / 8][4];
         int now = i % S::STAGES, at = now * S::TILE;
         int next = next_tile(g.f, t, k, m + S::QUERIES, S::QUERIES);
 

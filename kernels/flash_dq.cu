@@ -6,24 +6,28 @@
        dS = P * (dO V^T - delta),  dQ = scale * dS K
 
    The second goes over tiles of keys as flash.cu does: a block has ROWS rows
-   of queries, a warp 16 of them.  The gradients of keys and values are
+   of queries, a warp 16 M of them.  K, which is used twice, has two places
+   in shared memory, and V one.  The gradients of keys and values are
    flash_dkv.cu's, which sums over the queries: so no sum is shared between
-   blocks, and the bits are the same every time.  Bound by the matrix
-   units.  */
+   blocks, and the bits are the same every time.  Bound by the matrix units
+   and shared memory.  */
 
 #include "flash.cuh"
 
 enum {
-    ROWS = 64,
-    THREADS = ROWS / 16 * WARP
+    WARPS = 4,
+    THREADS = WARPS * WARP
 };
 
+/* Shared memory fits sm_86, which has 99 KiB.  */
 template <int D> struct shape {
     enum {
+        M = D > 128 ? 1 : 2,
+        ROWS = WARPS * 16 * M,
         KEYS = D > 128 ? 16 : 32,
-        STAGES = D > 128 ? 1 : 2,
-        TILE = KEYS * df_tile<D>::PITCH,
-        SHARED = (2 * ROWS * df_tile<D>::PITCH + 2 * STAGES * TILE) * 2
+        PITCH = df_tile<D>::PITCH,
+        TILE = KEYS * PITCH,
+        SHARED = (2 * ROWS * PITCH + 3 * TILE) * 2
     };
 };
 
@@ -47,69 +51,76 @@ __launch_bounds__(THREADS) dot_rows(struct df_flash_bwd g)
         g.delta[item] = sum;
 }
 
-/* The two rows of a lane.  */
-struct lane_rows {
-    float lse[2], delta[2]; /* LSE to base 2 */
-    struct df_range seen[2][2];
+/* The rows of a lane: g and g + 8 of each of its warp's M fragments.  */
+template <int D, int M> struct lane_rows {
+    float dq[M][D / 8][4];
+    float lse[M][2], delta[M][2]; /* LSE to base 2 */
 };
 
+/* The lane's first row is M0 of the task.  */
+template <int D, int M>
 static __device__ __forceinline__ void
-begin_rows(struct lane_rows &r, const struct df_flash_bwd &g,
-           const struct df_task &t, int m)
+begin_rows(struct lane_rows<D, M> &r, const struct df_flash_bwd &g,
+           const struct df_task &t, int m0)
 {
+    df_clear(r.dq);
 #pragma unroll
-    for (int h = 0; h < 2; h++) {
-        int head, row = m + h * 8;
+    for (int i = 0; i < M * 2; i++) {
+        int head, row = m0 + i * 8;
 
-        r.lse[h] = r.delta[h] = 0;
-        r.seen[h][0] = r.seen[h][1] = {0, 0};
+        r.lse[i / 2][i % 2] = r.delta[i / 2][i % 2] = 0;
         if (row >= t.rows)
             continue;
-        r.seen[h][0] = df_seen(g.f, t, row, false);
-        r.seen[h][1] = df_seen(g.f, t, row, true);
         size_t at = (size_t) df_row_of(g.f, t, row, &head) * g.f.A;
 
-        r.lse[h] = g.f.lse[at + head] * DF_LOG2E;
-        r.delta[h] = g.delta[at + head];
+        r.lse[i / 2][i % 2] = g.f.lse[at + head] * DF_LOG2E;
+        r.delta[i / 2][i % 2] = g.delta[at + head];
     }
 }
 
 /* S = dS, from the products S of queries and keys and DP of gradients and
-   values.  */
-template <int N>
+   values.  The lane's first row is number R of the block.  */
+template <int D, int M, int N, int ROWS>
 static __device__ __forceinline__ void
-differentiate(float (&s)[N][4], const float (&dp)[N][4],
-              const struct lane_rows &r, const struct df_step &step,
-              float scale)
+differentiate(float (&s)[M][N][4], const float (&dp)[M][N][4],
+              const struct lane_rows<D, M> &rows,
+              const struct df_sight<ROWS> &sight, const struct df_step &step,
+              int r, float scale)
 {
     int t = threadIdx.x % 4;
 
 #pragma unroll
-    for (int i = 0; i < N * 4; i++) {
-        int h = i % 4 / 2, key = step.key + i / 4 * 8 + t * 2 + i % 2;
-        struct df_range seen = step.side ? r.seen[h][1] : r.seen[h][0];
-        float p = exp2f(s[i / 4][i % 4] * scale - r.lse[h]);
+    for (int i = 0; i < M * 2; i++) {
+        struct df_range seen = sight.seen[step.side][r + i * 8];
+        float lse = rows.lse[i / 2][i % 2], delta = rows.delta[i / 2][i % 2];
 
-        s[i / 4][i % 4] = key >= seen.low && key < seen.high
-                              ? p * (dp[i / 4][i % 4] - r.delta[h])
-                              : 0;
+#pragma unroll
+        for (int j = 0; j < N * 2; j++) {
+            int at = i % 2 * 2 + j % 2;
+            int key = step.key + j / 2 * 8 + t * 2 + j % 2;
+            float &x = s[i / 2][j / 2][at];
+
+            x = df_exp2(x * scale - lse) * (dp[i / 2][j / 2][at] - delta);
+            if (!step.whole && (key < seen.low || key >= seen.high))
+                x = 0;
+        }
     }
 }
 
-template <int D>
+template <int D, int M>
 static __device__ __forceinline__ void
-store_rows(const float (&dq)[D / 8][4], const struct df_flash_bwd &g,
-           const struct df_task &t, int m)
+store_rows(const struct lane_rows<D, M> &r, const struct df_flash_bwd &g,
+           const struct df_task &t, int m0)
 {
 #pragma unroll
-    for (int h = 0; h < 2; h++) {
+    for (int i = 0; i < M * 2; i++) {
         int head, row;
 
-        if (m + h * 8 >= t.rows)
+        if (m0 + i * 8 >= t.rows)
             continue;
-        row = df_row_of(g.f, t, m + h * 8, &head);
+        row = df_row_of(g.f, t, m0 + i * 8, &head);
         df_store_row(g.dq.data + row * g.dq.ld + (size_t) head * g.f.D, g.f.D,
-                     g.f.wide, dq, h, g.f.scale);
+                     g.f.wide, r.dq[i / 2], i % 2, g.f.scale);
     }
 }
 
@@ -120,64 +131,59 @@ __launch_bounds__(THREADS)
 {
     typedef shape<D> S;
     extern __shared__ __align__(16) uint16_t shared[];
-    __shared__ struct df_range all;
-    uint16_t *q = shared, *dout = q + ROWS * df_tile<D>::PITCH;
-    uint16_t *k = dout + ROWS * df_tile<D>::PITCH;
-    uint16_t *v = k + S::STAGES * S::TILE;
+    __shared__ struct df_sight<S::ROWS> sight;
+    uint16_t *q = shared, *dout = q + S::ROWS * S::PITCH;
+    uint16_t *v = dout + S::ROWS * S::PITCH, *k = v + S::TILE;
     int task = blockIdx.x, seq = task / g.f.G % g.f.B;
-    int m = (n_tiles - 1 - task / g.f.G / g.f.B) * ROWS;
-    int r0 = threadIdx.x / WARP * 16, lane_row = threadIdx.x % WARP / 4;
+    int m0 = (n_tiles - 1 - task / g.f.G / g.f.B) * S::ROWS;
+    int r0 = threadIdx.x / WARP * 16 * S::M;
+    int lane_row = r0 + (int) threadIdx.x % WARP / 4;
     struct df_task t = df_task_of(g.f, seq, task % g.f.G);
-    struct lane_rows r;
-    float dq[D / 8][4];
+    struct lane_rows<D, S::M> r;
 
-    if (m >= t.rows)
+    if (m0 >= t.rows)
         return;
-    struct df_walk w = df_walk_of<S::KEYS>(g.f, t, m, ROWS, &all);
+    struct df_walk w = df_look<S::KEYS>(sight, g.f, t, m0);
     int n = w.tiles[0] + w.tiles[1];
-    auto load = [&](int i) {
+    auto load = [&](uint16_t *tile, const struct df_sides &from, int i) {
         struct df_step step = df_step_of<S::KEYS>(w, i);
-        int at = i % S::STAGES * S::TILE;
 
-        df_load_keys<D, THREADS, S::KEYS>(k + at, g.f, g.f.k, t.kv, step);
-        df_load_keys<D, THREADS, S::KEYS>(v + at, g.f, g.f.v, t.kv, step);
+        if (i < n)
+            df_load_keys<D, THREADS, S::KEYS>(tile, g.f, from, t.kv, step.side,
+                                              {step.key, step.end});
+        df_cp_commit();
     };
 
-    df_load_queries<D, THREADS, ROWS>(q, g.f, t, g.f.q, m);
-    df_load_queries<D, THREADS, ROWS>(dout, g.f, t, g.dout, m);
-    if (S::STAGES > 1)
-        load(0);
-    df_cp_commit();
-    begin_rows(r, g, t, m + r0 + lane_row);
-    df_clear(dq);
+    df_load_queries<D, THREADS, S::ROWS>(q, g.f, t, g.f.q, m0);
+    df_load_queries<D, THREADS, S::ROWS>(dout, g.f, t, g.dout, m0);
+    load(k, g.f.k, 0);
+    load(v, g.f.v, 0);
+    begin_rows(r, g, t, m0 + lane_row);
     for (int i = 0; i < n; i++) {
-        float s[S::KEYS / 8][4], dp[S::KEYS / 8][4];
-        int at = i % S::STAGES * S::TILE;
+        float s[S::M][S::KEYS / 8][4], dp[S::M][S::KEYS / 8][4];
+        uint16_t *now = k + i % 2 * S::TILE, *next = k + (i + 1) % 2 * S::TILE;
 
-        if (S::STAGES == 1)
-            load(i);
-        else if (i + 1 < n)
-            load(i + 1);
-        df_cp_commit();
-        df_cp_wait<S::STAGES - 1>();
-        __syncthreads();
-        df_clear(s);
+        df_cp_wait<0>();
+        __syncthreads(); /* K and V are there, the K before has been used */
+        load(next, g.f.k, i + 1);
         df_clear(dp);
-        df_multiply_nt<D>(s, q, r0, k + at);
-        df_multiply_nt<D>(dp, dout, r0, v + at);
-        differentiate(s, dp, r, df_step_of<S::KEYS>(w, i),
+        df_multiply_nt<D>(dp, dout, r0, v);
+        df_clear(s);
+        df_multiply_nt<D>(s, q, r0, now);
+        __syncthreads(); /* V has been used */
+        load(v, g.f.v, i + 1);
+        differentiate(s, dp, r, sight, df_step_of<S::KEYS>(w, i), lane_row,
                       g.f.scale * DF_LOG2E);
-        df_multiply_pn<D>(dq, s, k + at, 0);
-        __syncthreads();
+        df_multiply_pn<D>(r.dq, s, now, 0);
     }
-    store_rows<D>(dq, g, t, m + r0 + lane_row);
+    store_rows(r, g, t, m0 + lane_row);
 }
 
 template <int D>
 static df_status
 run(struct cuda_stream *s, const char *op, const struct df_flash_bwd *g)
 {
-    int n_tiles = (g->f.max_rows + ROWS - 1) / ROWS;
+    int n_tiles = (g->f.max_rows + shape<D>::ROWS - 1) / shape<D>::ROWS;
     size_t grid;
 
     DF_TRY(df_cuda_shared((const void *) differentiate_queries<D>,

@@ -26,6 +26,7 @@ unit_ldadd = tests/tap/libtap.la lib/libcore.la
 include $(srcdir)/tests/unit/base/local.mk
 include $(srcdir)/tests/unit/common/local.mk
 include $(srcdir)/tests/unit/cpu/local.mk
+include $(srcdir)/tests/unit/cuda/local.mk
 include $(srcdir)/tests/unit/text/local.mk
 include $(srcdir)/tests/unit/model/local.mk
 include $(srcdir)/tests/unit/draft/local.mk

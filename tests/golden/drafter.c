@@ -25,7 +25,7 @@ struct limits {
 };
 
 static const struct limits cpu_limits = {1e-4, 1e-5, 1e-4, 1e-4, 0};
-static const struct limits cuda_limits = {1.5e-2, 1e-2, 3e-2, 3e-2, 0.03};
+static const struct limits cuda_limits = {1e-2, 1e-2, 3e-2, 1e-2, 0.03};
 static const struct limits *limits = &cpu_limits;
 static struct df_device *dev;
 static struct df_stream *stream;

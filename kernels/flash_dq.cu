@@ -32,20 +32,27 @@ template <int D> struct shape {
 };
 
 /* delta[row,head] = sum_d dout * out.  */
+template <int V>
 static __global__ void
 __launch_bounds__(THREADS) dot_rows(struct df_flash_bwd g)
 {
-    size_t item = (size_t) blockIdx.x * (THREADS / WARP) + threadIdx.x / WARP;
-    size_t row = item / g.f.A, at = item % g.f.A * g.f.D;
-    float sum = 0;
+    unsigned item = blockIdx.x * WARPS + threadIdx.x / WARP;
+    unsigned row = item / (unsigned) g.f.A, head = item % (unsigned) g.f.A;
+    float x[V], y[V], sum = 0;
 
-    if (row >= (size_t) g.rows)
+    if (row >= (unsigned) g.rows)
         return;
+    size_t at = (size_t) head * g.f.D;
     const uint16_t *dout = g.dout.data + row * g.dout.ld + at;
     const uint16_t *out = g.f.out.data + row * g.f.out.ld + at;
 
-    for (int d = threadIdx.x % WARP; d < g.f.D; d += WARP)
-        sum += df_wide(dout[d]) * df_wide(out[d]);
+    for (int d = threadIdx.x % WARP * V; d < g.f.D; d += WARP * V) {
+        df_load<V>(x, dout + d);
+        df_load<V>(y, out + d);
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            sum += x[i] * y[i];
+    }
     sum = df_warp_sum(sum);
     if (threadIdx.x % WARP == 0)
         g.delta[item] = sum;
@@ -202,9 +209,12 @@ df_flash_dq(struct cuda_stream *s, const char *op,
 {
     size_t grid;
 
-    DF_TRY(df_cuda_blocks(
-        op, df_ceil((size_t) g->rows * g->f.A, THREADS / WARP), 1, &grid));
-    dot_rows<<<(unsigned) grid, THREADS, 0, s->cu>>>(*g);
+    DF_TRY(df_cuda_blocks(op, df_ceil((size_t) g->rows * g->f.A, WARPS), 1,
+                          &grid));
+    if (g->f.wide)
+        dot_rows<4><<<(unsigned) grid, THREADS, 0, s->cu>>>(*g);
+    else
+        dot_rows<1><<<(unsigned) grid, THREADS, 0, s->cu>>>(*g);
     DF_LAUNCHED(draft_attention_bwd);
     return DF_BY_HEAD_SIZE(op, g->f.D, run, s, op, g);
 }

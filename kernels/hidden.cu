@@ -101,13 +101,15 @@ static __global__ void
 __launch_bounds__(THREADS)
     unpack(struct df_unpack_hidden_args a, unsigned chunks)
 {
-    size_t t = blockIdx.x / chunks;
-    size_t f = (blockIdx.x % chunks * THREADS + threadIdx.x) * (size_t) V;
+    unsigned row = blockIdx.x / chunks, K = (unsigned) a.K;
+    size_t t = row / K, i = row % K;
+    size_t c = (blockIdx.x % chunks * THREADS + threadIdx.x) * (size_t) V;
+    size_t f = i * a.H + c;
     df_vector<uint16_t, V> x;
 
-    if (f >= a.K * a.H)
+    if (c >= a.H)
         return;
-    x = *(const df_vector<uint16_t, V> *) (a.src[f / a.H] + t * a.H + f % a.H);
+    x = *(const df_vector<uint16_t, V> *) (a.src[i] + t * a.H + c);
     if (a.noise.amplitude > 0)
         noise_features<V>(x, a.noise, t, f);
     *(df_vector<uint16_t, V> *) ((uint16_t *) a.f + t * a.K * a.H + f) = x;
@@ -122,8 +124,8 @@ cuda_unpack_hidden(struct cuda_stream *s,
 
     for (size_t i = 0; i < a->K; i++)
         wide = wide && df_aligned(8, a->src[i], a->H);
-    chunks = df_ceil(a->K * a->H, THREADS * (wide ? 8 : 1));
-    DF_TRY(df_cuda_blocks("unpack_hidden", a->T, chunks, &grid));
+    chunks = df_ceil(a->H, THREADS * (wide ? 8 : 1));
+    DF_TRY(df_cuda_blocks("unpack_hidden", a->T * a->K, chunks, &grid));
     if (wide)
         unpack<8>
             <<<(unsigned) grid, THREADS, 0, s->cu>>>(*a, (unsigned) chunks);

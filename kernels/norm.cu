@@ -76,7 +76,8 @@ struct norm_bwd {
     bool accumulate;
 };
 
-/* sum_c dy w x of row T, and its part of DW.  */
+/* sum_c dy w x of row T, and its part of DW: column c of it is at
+   c % V * (C / V) + c / V, so that the threads of a warp have neighbours.  */
 template <int V>
 static __device__ float
 first_pass(const struct norm_bwd &k, float *dw, size_t t, float r)
@@ -90,7 +91,7 @@ first_pass(const struct norm_bwd &k, float *dw, size_t t, float r)
 #pragma unroll
         for (int i = 0; i < V; i++) {
             dot += dy[i] * w[i] * x[i];
-            dw[c + i] += dy[i] * (x[i] * r);
+            dw[i * (k.C / V) + c / V] += dy[i] * (x[i] * r);
         }
     }
     return dot;
@@ -132,7 +133,7 @@ __launch_bounds__(THREADS) norm_rows_bwd(struct norm_bwd k)
     for (size_t c = threadIdx.x * V; c < k.C; c += THREADS * V)
 #pragma unroll
         for (int i = 0; i < V; i++)
-            dw[c + i] = 0;
+            dw[i * (k.C / V) + c / V] = 0;
     for (size_t t = blockIdx.x; t < k.T; t += gridDim.x) {
         float r = k.rstd[t];
         float dot = df_block_sum(first_pass<V>(k, dw, t, r), sums);
@@ -143,7 +144,7 @@ __launch_bounds__(THREADS) norm_rows_bwd(struct norm_bwd k)
     for (size_t c = threadIdx.x * V; c < k.C; c += THREADS * V)
 #pragma unroll
         for (int i = 0; i < V; i++)
-            k.parts[blockIdx.x * k.C + c + i] = dw[c + i];
+            k.parts[blockIdx.x * k.C + c + i] = dw[i * (k.C / V) + c / V];
 }
 
 /* sum[c] += the sum over i of parts[i,c].  */

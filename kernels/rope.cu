@@ -15,7 +15,7 @@
 enum {
     WARPS = 8,
     THREADS = WARPS * WARP,
-    PARTS = 264
+    PARTS = 1056 /* eight blocks for each processor of an H200 */
 };
 
 struct rope {
@@ -82,13 +82,13 @@ head_rstd(const struct rope &k, const uint16_t *x)
 
 template <int V>
 static __global__ void
-__launch_bounds__(THREADS) rope_heads(struct rope k)
+__launch_bounds__(THREADS) rope_heads(struct rope k, unsigned groups)
 {
-    size_t item = (size_t) blockIdx.x * WARPS + threadIdx.x / WARP;
-    size_t t = item / k.N, n = item % k.N, half = k.D / 2;
+    size_t t = blockIdx.x / groups, half = k.D / 2;
+    size_t n = blockIdx.x % groups * WARPS + threadIdx.x / WARP;
     pair<V> p, w;
 
-    if (t >= k.T)
+    if (n >= k.N)
         return;
     const uint16_t *x = k.x + t * k.ldx + n * k.D;
     uint16_t *y = k.y + t * k.ldy + n * k.D;
@@ -109,7 +109,7 @@ __launch_bounds__(THREADS) rope_heads(struct rope k)
         store_pair<V>(y, p, i, half);
     }
     if (k.rstd && k.w && threadIdx.x % WARP == 0)
-        k.rstd[item] = r;
+        k.rstd[t * k.N + n] = r;
 }
 
 df_status
@@ -130,13 +130,15 @@ cuda_head_norm_rope(struct cuda_stream *s,
                      df_ld(a->ldy, width),
                      df_ld(a->ldx, width),
                      a->eps};
-    unsigned grid = (unsigned) df_ceil(a->T * a->N, WARPS);
+    unsigned groups = (unsigned) df_ceil(a->N, WARPS);
+    size_t grid;
 
+    DF_TRY(df_cuda_blocks("head_norm_rope", a->T, groups, &grid));
     if (a->D % 4 == 0 && df_aligned(2, k.y, k.ldy) && df_aligned(2, k.x, k.ldx)
         && df_aligned(2, k.w, a->D))
-        rope_heads<2><<<grid, THREADS, 0, s->cu>>>(k);
+        rope_heads<2><<<(unsigned) grid, THREADS, 0, s->cu>>>(k, groups);
     else
-        rope_heads<1><<<grid, THREADS, 0, s->cu>>>(k);
+        rope_heads<1><<<(unsigned) grid, THREADS, 0, s->cu>>>(k, groups);
     DF_LAUNCHED(head_norm_rope);
     return DF_OK;
 }
@@ -210,18 +212,18 @@ static __global__ void
 __launch_bounds__(THREADS) rope_heads_bwd(struct rope_bwd k)
 {
     extern __shared__ float all_dw[]; /* [WARPS,D] */
-    size_t warp = threadIdx.x / WARP, step = (size_t) gridDim.x * WARPS;
+    size_t warp = threadIdx.x / WARP;
     float *dw = all_dw + warp * k.D;
 
     for (size_t i = threadIdx.x; k.w && i < WARPS * k.D; i += THREADS)
         all_dw[i] = 0;
     __syncthreads();
-    for (size_t item = blockIdx.x * WARPS + warp; item < k.T * k.N;
-         item += step)
-        if (k.w)
-            head_bwd<V>(k, dw, item / k.N, item % k.N);
-        else
-            turn_back<V>(k, item / k.N, item % k.N);
+    for (size_t t = blockIdx.x; t < k.T; t += gridDim.x)
+        for (size_t n = warp; n < k.N; n += WARPS)
+            if (k.w)
+                head_bwd<V>(k, dw, t, n);
+            else
+                turn_back<V>(k, t, n);
     __syncthreads();
     for (size_t i = threadIdx.x; k.w && i < k.D; i += THREADS) {
         float sum = 0;
@@ -252,7 +254,7 @@ cuda_head_norm_rope_bwd(struct cuda_stream *s,
                          df_ld(a->lddx, width),
                          df_ld(a->lddy, width),
                          df_ld(a->ldx, width)};
-    unsigned parts = df_grid(df_ceil(a->T * a->N, WARPS), PARTS);
+    unsigned parts = df_grid(a->T, PARTS);
     size_t shared = a->w ? WARPS * a->D * sizeof(float) : 0;
     bool wide = a->D % 4 == 0 && df_aligned(2, k.dx, k.lddx)
                 && df_aligned(2, k.dy, k.lddy) && df_aligned(2, k.w, a->D)

@@ -147,17 +147,26 @@ __launch_bounds__(THREADS) norm_rows_bwd(struct norm_bwd k)
             k.parts[blockIdx.x * k.C + c + i] = dw[i * (k.C / V) + c / V];
 }
 
-/* sum[c] += the sum over i of parts[i,c].  */
+/* sum[c] += the sum over i of parts[i,c].  A lane has a column, and a warp
+   every WARPS-th part of it.  */
 static __global__ void
-add_parts(float *sum, const float *parts, unsigned n, size_t C)
+__launch_bounds__(THREADS)
+    add_parts(float *sum, const float *parts, unsigned n, size_t C)
 {
-    size_t c = (size_t) blockIdx.x * blockDim.x + threadIdx.x;
+    __shared__ double sums[WARPS][WARP];
+    unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    size_t c = (size_t) blockIdx.x * WARP + lane;
     double total = 0;
 
-    if (c >= C)
+#pragma unroll 8
+    for (unsigned i = warp; i < n; i += WARPS)
+        total += c < C ? (double) parts[i * C + c] : 0;
+    sums[warp][lane] = total;
+    __syncthreads();
+    if (warp > 0 || c >= C)
         return;
-    for (unsigned i = 0; i < n; i++)
-        total += (double) parts[i * C + c];
+    for (int i = 1; i < WARPS; i++)
+        total += sums[i][lane];
     sum[c] += (float) total;
 }
 
@@ -165,7 +174,8 @@ df_status
 df_cuda_add_parts(struct cuda_stream *s, float *sum, const float *parts,
                   unsigned n, size_t C)
 {
-    add_parts<<<(unsigned) df_ceil(C, 64), 64, 0, s->cu>>>(sum, parts, n, C);
+    add_parts<<<(unsigned) df_ceil(C, WARP), THREADS, 0, s->cu>>>(sum, parts,
+                                                                  n, C);
     DF_LAUNCHED(add_parts);
     return DF_OK;
 }

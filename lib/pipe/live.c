@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipe/fault_internal.h"
+#include "base/fault_internal.h"
 #include "pipe/run_internal.h"
 
 static void
@@ -161,7 +161,7 @@ df_run_new(struct df_run **out, const struct df_run_options *options)
         return DF_FAIL(DF_NO_MEMORY, "a run");
     run->o = *options;
     run->steps = df_plan_steps(options->plan);
-    run->steps_done = options->first_step;
+    run->steps_done = run->steps_logged = options->first_step;
     run->noise_key = df_key(options->seed, DF_KEY_NOISE);
     run->layout = (struct df_hidden_layout){
         .split = options->split,

@@ -23,6 +23,7 @@ EXTRA_DIST += tests/init.sh $(tool_tests)
 unit_cppflags = $(core_cppflags) -I$(top_srcdir)/tests
 unit_ldadd = tests/tap/libtap.la lib/libcore.la
 
+include $(srcdir)/tests/tiny/local.mk
 include $(srcdir)/tests/unit/base/local.mk
 include $(srcdir)/tests/unit/common/local.mk
 include $(srcdir)/tests/unit/cpu/local.mk

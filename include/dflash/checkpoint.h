@@ -25,9 +25,9 @@ struct df_checkpoint_info {
     const char *notes;    /* text of config.txt */
 };
 
-/* Write step-STEP into DIR, whose newest KEEP checkpoints (0: all) stay.  On
-   failure DIR has what it had.  *PATH, unless PATH is NULL, is the folder,
-   to be freed.  */
+/* Write step-STEP into DIR, whose newest KEEP checkpoints up to it (0: all)
+   stay.  On failure DIR has what it had.  *PATH, unless PATH is NULL, is the
+   folder, to be freed.  */
 DF_EXPORT DF_MUST_USE df_status df_checkpoint_save(
     struct df_drafter *d, const char *dir,
     const struct df_checkpoint_info *info, int64_t keep, char **path);

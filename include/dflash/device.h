@@ -14,7 +14,8 @@
 
    A failure of queued work sticks to its stream: it is returned by every
    later df_stream_sync and by df_event_wait of events recorded behind it,
-   and no later work of that stream runs.  */
+   and no later work of that stream runs.  Such events count as reached, and
+   a stream that waits for one fails in the same way.  */
 
 #ifndef DFLASH_DEVICE_H
 #define DFLASH_DEVICE_H
@@ -95,7 +96,8 @@ DF_EXPORT DF_MUST_USE df_status df_event_new(struct df_event **out,
                                              struct df_device *dev);
 DF_EXPORT void df_event_free(struct df_event *event);
 
-/* Queue on STREAM: EVENT is reached.  Recording again moves it.  */
+/* Queue on STREAM: EVENT, of the same device, is reached.  Recording again
+   moves it.  */
 DF_EXPORT DF_MUST_USE df_status df_event_record(struct df_event *event,
                                                 struct df_stream *stream);
 

@@ -18,8 +18,9 @@
    what a later one holds, and memory is bounded.
 
    End: the first stage's work returns DF_END, and the channels close one
-   after another.  A later stage that returns DF_END has had enough: the
-   stages before it stop, those behind it finish.  Failure: the first one
+   after another.  A later stage of which a thread returns DF_END has had
+   enough: the stages before it stop, its other threads get what has reached
+   their channel, and the stages behind it finish.  Failure: the first one
    wins, all wake, df_pipe_run returns its status with its message.  */
 
 #ifndef DFLASH_PIPE_H

@@ -161,8 +161,10 @@ put_in_place(const char *aside, const char *folder, const char *dir)
     return sync_folder(dir);
 }
 
+/* Keep the newest KEEP up to STEP.  A folder of a later step is none of this
+   run's: it was broken when the run was resumed before it.  */
 static df_status
-remove_old(const char *dir, int64_t keep)
+remove_old(const char *dir, int64_t step, int64_t keep)
 {
     int64_t *steps;
     size_t n;
@@ -170,8 +172,12 @@ remove_old(const char *dir, int64_t keep)
     if (keep == 0)
         return DF_OK;
     DF_TRY(df_checkpoint_list(dir, &steps, &n));
-    for (size_t i = (size_t) keep; i < n; i++) {
-        char *folder = step_folder(dir, steps[i], "");
+    for (size_t i = 0; i < n; i++) {
+        char *folder;
+
+        if (steps[i] > step || keep-- > 0)
+            continue;
+        folder = step_folder(dir, steps[i], "");
 
         if (folder)
             df_checkpoint_remove(folder);
@@ -203,7 +209,7 @@ df_checkpoint_save(struct df_drafter *d, const char *dir,
     if (status != DF_OK)
         df_checkpoint_remove(aside);
     else
-        status = remove_old(dir, keep);
+        status = remove_old(dir, info->step, keep);
 out:
     free(aside);
     if (path && status == DF_OK)

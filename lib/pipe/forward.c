@@ -48,7 +48,7 @@ pack(void *arg, int layer, const void *x, struct df_stream *stream)
     if (k == l->K)
         return DF_OK;
     if (k == 0)
-        DF_TRY(df_stream_wait(stream, p->buffer->free));
+        DF_TRY(df_stream_wait(stream, p->buffer->free.last));
     return df_pack_hidden(
         stream,
         &(struct df_pack_hidden_args){
@@ -72,21 +72,24 @@ df_run_forward(struct df_run *run, struct df_target_state *t,
     DF_TRY(df_copy(t->compute, mirror->memory, batch->memory, batch->bytes));
     DF_TRY(df_target_forward(t->target, t->compute, batch, &mirror->arrays,
                              pack, &p));
-    DF_TRY(df_event_record(buffer->full, t->compute));
+    DF_TRY(df_fence_record(&buffer->full, t->compute));
     return df_event_record(mirror->done, t->compute);
 }
 
-/* A slot first, then the batch: so slots are taken in the order of the
-   batches, and the batch that is next never lacks one.  */
+/* A slot and a buffer first, then the batch: so slots are taken in the order
+   of the batches, and the batch that is next never lacks one.  */
 df_status
 df_target_acquire(struct df_worker *worker)
 {
     struct df_run *run = df_worker_context(worker);
     struct df_target_state *t = df_worker_state(worker);
-    void *slot;
+    void *slot, *buffer = NULL;
 
     DF_TRY(df_freelist_take(run->free_slots, worker, &slot));
     t->slot = slot;
+    if (run->transport != DF_TRANSPORT_LOCAL)
+        DF_TRY(df_freelist_take(t->free_buffers, worker, &buffer));
+    t->buffer = buffer;
     return DF_OK;
 }
 
@@ -100,9 +103,7 @@ df_target_work(struct df_worker *worker, struct df_item *item)
 
     DF_TRY(df_slot_move(slot, DF_SLOT_FREE, DF_SLOT_FILLING));
     slot->box = item->data;
-    slot->packed = run->transport == DF_TRANSPORT_LOCAL
-                       ? &slot->own
-                       : &t->buffers[t->turn % run->o.depth];
+    slot->packed = t->buffer ? t->buffer : &slot->own;
     t->turn++;
     DF_TRY(df_event_wait(mirror->done));
     DF_TRY(df_run_forward(run, t, slot->box->batch, mirror, slot->packed));

@@ -8,7 +8,7 @@
 df_status
 df_run_draft(struct df_run *run, struct df_lane *lane,
              const struct df_batch *batch, struct df_mirror *mirror,
-             const void *hidden, struct df_event *read, bool train)
+             const void *hidden, struct df_fence *read, bool train)
 {
     const struct df_hidden_layout *l = &run->layout;
     struct df_unpack_hidden_args unpack = {
@@ -23,7 +23,7 @@ df_run_draft(struct df_run *run, struct df_lane *lane,
         unpack.noise = df_run_noise(run, batch, &mirror->arrays);
     DF_TRY(df_unpack_hidden(lane->compute, &unpack));
     if (read)
-        DF_TRY(df_event_record(read, lane->compute));
+        DF_TRY(df_fence_record(read, lane->compute));
     DF_TRY(df_fill(lane->compute, lane->sums, 0, sizeof *lane->sums));
     DF_TRY(df_drafter_forward(lane->drafter, lane->compute, batch,
                               &mirror->arrays));
@@ -39,14 +39,14 @@ bring(struct df_run *run, struct df_lane *lane, struct df_slot *slot,
 {
     const struct df_batch *batch = slot->box->batch;
 
-    DF_TRY(df_stream_wait(lane->copy, slot->own.full));
+    DF_TRY(df_stream_wait(lane->copy, slot->own.full.last));
     DF_TRY(
         df_copy(lane->copy, in->mirror.memory, batch->memory, batch->bytes));
-    DF_TRY(df_event_record(slot->box->free, lane->copy));
+    DF_TRY(df_fence_record(&slot->box->free, lane->copy));
     if (in->hidden) {
         DF_TRY(df_hidden_copy(&run->layout, lane->copy, in->hidden,
                               slot->own.memory, batch->T));
-        DF_TRY(df_event_record(slot->own.free, lane->copy));
+        DF_TRY(df_fence_record(&slot->own.free, lane->copy));
     }
     DF_TRY(df_event_record(in->copied, lane->copy));
     return df_stream_wait(lane->compute, in->copied);
@@ -76,13 +76,19 @@ ends_lanes_step(const struct df_run *run, const struct df_batch *batch)
            && batch->index + run->o.n_drafters >= batch->count;
 }
 
-/* The batch belongs to a step later than the one that this lane is in: the
-   lane had no batch of the steps between, but the others count on it.  */
+/* Go on to STEP: this lane had no batch of the steps before it, but the
+   others count on it, and it has to learn what they did.  DF_END if the run
+   was stopped in one of them.  */
 static df_status
 catch_up(struct df_worker *worker, struct df_lane *lane, int64_t step)
 {
-    while (lane->step < step)
+    const struct df_run *run = df_worker_context(worker);
+
+    while (lane->step < step) {
         DF_TRY(df_lane_step(worker, lane, NULL));
+        if (run->stopping)
+            return DF_END;
+    }
     return DF_OK;
 }
 
@@ -94,7 +100,7 @@ compute(struct df_worker *worker, struct df_lane *lane, struct df_slot *slot,
     const struct df_batch *batch = slot->box->batch;
     bool train = batch->kind == DF_BATCH_TRAIN;
     const void *hidden = in->hidden ? in->hidden : slot->own.memory;
-    struct df_event *read = in->hidden ? NULL : slot->own.free;
+    struct df_fence *read = in->hidden ? NULL : &slot->own.free;
 
     DF_TRY(df_run_draft(run, lane, batch, &in->mirror, hidden, read, train));
     if (train)
@@ -134,8 +140,7 @@ df_lane_work(struct df_worker *worker, struct df_item *item)
     bool ends;
 
     DF_TRY(df_slot_move(slot, DF_SLOT_READY, DF_SLOT_CONSUMING));
-    if (box->batch->kind == DF_BATCH_TRAIN)
-        DF_TRY(catch_up(worker, lane, box->batch->step));
+    DF_TRY(catch_up(worker, lane, box->batch->step));
     atomic_fetch_add(&run->host_waits, !df_event_reached(in->mirror.done));
     DF_TRY(df_event_wait(in->mirror.done));
     DF_TRY(bring(run, lane, slot, in));
@@ -146,7 +151,7 @@ df_lane_work(struct df_worker *worker, struct df_item *item)
     df_freelist_give(run->free_boxes, box);
     if (ends)
         DF_TRY(df_lane_step(worker, lane, metric));
-    DF_TRY(df_event_record(metric->copied, lane->compute));
+    DF_TRY(df_fence_record(&metric->copied, lane->compute));
     item->data = metric;
     lane->metric = NULL;
     return DF_OK;
@@ -157,8 +162,11 @@ df_lane_finish(struct df_worker *worker)
 {
     struct df_run *run = df_worker_context(worker);
     struct df_lane *lane = df_worker_state(worker);
+    df_status status = DF_OK;
 
     if (!run->stopping)
-        DF_TRY(catch_up(worker, lane, run->steps));
+        status = catch_up(worker, lane, run->steps);
+    if (status != DF_OK && status != DF_END)
+        return status;
     return df_stream_sync(lane->compute);
 }

@@ -4,11 +4,12 @@
         by number, bounded                 slots, depth a target
 
      -> [postprocess xN] -> hidden -> [drafter xM] -> metrics -> [log]
-        copy, event          reservoir,  lanes         as they come
+        copy, event          reservoir,  lanes         by number
                              min_ready
 
    Batches come to the targets and the drafters by number, so neither the
-   order of the threads nor their count changes what is learnt.  */
+   order of the threads nor their count changes what is learnt; and to the
+   log, so that one step's numbers are whole before the next one's.  */
 #include <config.h>
 
 #include <stdlib.h>
@@ -21,11 +22,14 @@ static void
 draw_channels(struct df_run *run)
 {
     const struct df_run_options *o = &run->o;
+    /* Each lane keeps one for its next batch, and the log has one: a lane
+       that runs ahead must not hold what the slowest needs.  */
+    size_t metrics = run->n_metrics - o->n_drafters - 1;
     const struct df_channel_def channels[DF_N_CHANNELS] = {
         [DF_BATCHES] = {"batches", DF_ORDERED, o->n_targets + 1, 0           },
         [DF_PACKED] = {"packed",  DF_LANES,   o->depth,         0           },
         [DF_HIDDEN] = {"hidden",  DF_DEALT,   run->n_slots,     o->min_ready},
-        [DF_METRICS] = {"metrics", DF_FIFO,    run->n_metrics,   0           },
+        [DF_METRICS] = {"metrics", DF_ORDERED, metrics,          0           },
     };
 
     memcpy(run->channels, channels, sizeof channels);
@@ -66,6 +70,17 @@ give_states(struct df_run *run)
         run->states[DF_DRAFTER][i] = &run->lanes[i];
 }
 
+static df_status
+list_buffers(struct df_run *run, struct df_target_state *t)
+{
+    if (!t->buffers)
+        return DF_OK;
+    DF_TRY(df_freelist_new(&t->free_buffers, run->pipe, run->o.depth));
+    for (size_t i = 0; i < run->o.depth; i++)
+        df_freelist_give(t->free_buffers, &t->buffers[i]);
+    return DF_OK;
+}
+
 df_status
 df_run_make_pipe(struct df_run *run)
 {
@@ -78,6 +93,8 @@ df_run_make_pipe(struct df_run *run)
     DF_TRY(df_freelist_new(&run->free_boxes, run->pipe, run->n_boxes));
     DF_TRY(df_freelist_new(&run->free_slots, run->pipe, run->n_slots));
     DF_TRY(df_freelist_new(&run->free_metrics, run->pipe, run->n_metrics));
+    for (size_t i = 0; i < run->o.n_targets; i++)
+        DF_TRY(list_buffers(run, &run->targets[i]));
     for (size_t i = 0; i < run->n_boxes; i++)
         df_freelist_give(run->free_boxes, &run->boxes[i]);
     for (size_t i = 0; i < run->n_slots; i++)
@@ -171,6 +188,8 @@ df_run_free(struct df_run *run)
     df_freelist_free(run->free_boxes);
     df_freelist_free(run->free_slots);
     df_freelist_free(run->free_metrics);
+    for (size_t i = 0; run->targets && i < run->o.n_targets; i++)
+        df_freelist_free(run->targets[i].free_buffers);
     df_pipe_free(run->pipe);
     df_run_clear(run);
     free(run);

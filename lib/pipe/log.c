@@ -87,7 +87,7 @@ df_log_work(struct df_worker *worker, struct df_item *item)
     struct df_tally *t =
         m->kind == DF_BATCH_TRAIN ? &run->tally : &run->eval_tally;
 
-    DF_TRY(df_worker_await(worker, m->copied));
+    DF_TRY(df_worker_await(worker, m->copied.last));
     add_sums(&t->sums, m->sums);
     t->batches++;
     t->tokens += m->T;

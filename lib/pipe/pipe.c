@@ -207,7 +207,9 @@ df_pipe_run(struct df_pipe *p)
 {
     size_t started = 0;
 
+    pthread_mutex_lock(&p->lock);
     p->started = df_now();
+    pthread_mutex_unlock(&p->lock);
     for (; started < p->n_workers; started++) {
         struct df_worker *w = &p->workers[started];
         int err = pthread_create(&w->thread, NULL, run_worker, w);
@@ -243,5 +245,8 @@ df_pipe_get_stats(struct df_pipe *p, size_t stage, struct df_stage_stats *out)
 double
 df_pipe_seconds(struct df_pipe *p)
 {
-    return df_now() - p->started;
+    pthread_mutex_lock(&p->lock);
+    double started = p->started;
+    pthread_mutex_unlock(&p->lock);
+    return started > 0 ? df_now() - started : 0;
 }

@@ -47,11 +47,11 @@ struct df_pipe {
     struct channel *channels;
     struct df_worker *workers; /* of all stages, in order */
     size_t n_workers;
-    double started;
 
     pthread_mutex_t lock; /* guards all below, and what moves in channels,
                              free lists and workers */
     pthread_cond_t moved;
+    double started; /* 0: not yet */
     bool failed;
     df_error error;   /* of the first failure */
     size_t enough;    /* stages before this one have to stop */

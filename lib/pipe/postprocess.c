@@ -5,6 +5,8 @@
 #include "pipe/fault_internal.h"
 #include "pipe/run_internal.h"
 
+/* The buffer goes back as soon as the copy is queued: the next pass packs
+   into it behind its fence FREE.  */
 static df_status
 copy_to_host(struct df_run *run, struct df_target_state *t,
              struct df_slot *slot, uint64_t seq)
@@ -12,19 +14,22 @@ copy_to_host(struct df_run *run, struct df_target_state *t,
     struct df_buffer *from = slot->packed, *to = &slot->own;
     double stall = df_fault_stall("copy", seq);
 
-    DF_TRY(df_stream_wait(t->copy, from->full));
-    DF_TRY(df_stream_wait(t->copy, to->free));
+    DF_TRY(df_stream_wait(t->copy, from->full.last));
+    DF_TRY(df_stream_wait(t->copy, to->free.last));
+    DF_TRY(df_event_record(t->packed, t->copy));
     if (stall > 0)
         DF_TRY(df_stall(t->copy, stall));
 #ifdef DF_TEST_RELEASE_EARLY /* a mistake that the tests must notice */
-    DF_TRY(df_event_record(from->free, t->compute));
+    DF_TRY(df_fence_record(&from->free, t->compute));
 #endif
     DF_TRY(df_hidden_copy(&run->layout, t->copy, to->memory, from->memory,
                           slot->box->batch->T));
 #ifndef DF_TEST_RELEASE_EARLY
-    DF_TRY(df_event_record(from->free, t->copy));
+    DF_TRY(df_fence_record(&from->free, t->copy));
 #endif
-    return df_event_record(to->full, t->copy);
+    slot->packed = NULL;
+    df_freelist_give(t->free_buffers, from);
+    return df_fence_record(&to->full, t->copy);
 }
 
 df_status
@@ -34,9 +39,12 @@ df_postprocess_work(struct df_worker *worker, struct df_item *item)
     struct df_target_state *t = df_worker_state(worker);
     struct df_slot *slot = item->data;
 
-    if (run->transport != DF_TRANSPORT_LOCAL)
+    if (run->transport != DF_TRANSPORT_LOCAL) {
         DF_TRY(copy_to_host(run, t, slot, item->seq));
-    DF_TRY(df_worker_await(worker, slot->packed->full));
-    DF_TRY(df_event_wait(slot->own.full));
+        DF_TRY(df_worker_await(worker, t->packed));
+        DF_TRY(df_event_wait(slot->own.full.last));
+    } else {
+        DF_TRY(df_worker_await(worker, slot->own.full.last));
+    }
     return df_slot_move(slot, DF_SLOT_COPYING, DF_SLOT_READY);
 }

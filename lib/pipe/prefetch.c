@@ -13,7 +13,7 @@ df_prefetch_acquire(struct df_worker *worker)
     DF_TRY(df_freelist_take(run->free_boxes, worker, &box));
     r->box = box;
     /* A drafter's copy may still read what is to be overwritten.  */
-    return df_event_wait(r->box->free);
+    return df_event_wait(r->box->free.last);
 }
 
 static df_status

@@ -54,15 +54,18 @@ struct df_target_state {
     struct df_stream *compute, *copy;
     struct df_mirror mirrors[DF_IN_TURN];
     struct df_buffer *buffers; /* [depth], device memory; none if local */
+    struct df_freelist *free_buffers;
+    struct df_event *packed; /* on COPY: what it copies next is there */
     uint64_t turn;
-    struct df_slot *slot; /* acquired for the next batch */
+    struct df_slot *slot;     /* acquired for the next batch, as is the next */
+    struct df_buffer *buffer; /* NULL if local */
 };
 
 /* The numbers of one batch on their way to the log.  */
 struct df_metric {
     struct df_loss_sums *sums;   /* host memory */
     struct df_step_state *state; /* host memory; set if HAS_STATE */
-    struct df_event *copied;
+    struct df_fence copied;
     bool has_state; /* the batch ended its step */
     enum df_batch_kind kind;
     int64_t step, epoch;
@@ -180,7 +183,7 @@ DF_MUST_USE df_status df_run_forward(struct df_run *run,
 DF_MUST_USE df_status df_run_draft(struct df_run *run, struct df_lane *lane,
                                    const struct df_batch *batch,
                                    struct df_mirror *mirror,
-                                   const void *hidden, struct df_event *read,
+                                   const void *hidden, struct df_fence *read,
                                    bool train);
 
 /* Allocate all that RUN's options ask for.  */

@@ -23,38 +23,57 @@ clear_mirror(struct df_mirror *mirror, struct df_device *dev)
 }
 
 static df_status
-make_buffer(struct df_buffer *buffer, struct df_device *dev,
-            enum df_memory kind, size_t bytes)
+make_buffer(struct df_run *run, struct df_buffer *buffer,
+            struct df_device *dev, enum df_memory kind)
 {
-    DF_TRY(df_device_alloc(dev, kind, bytes, &buffer->memory));
-    DF_TRY(df_event_new(&buffer->full, dev));
-    return df_event_new(&buffer->free, dev);
+    DF_TRY(df_device_alloc(dev, kind, df_hidden_bytes(&run->layout),
+                           &buffer->memory));
+    DF_TRY(df_fence_make(&buffer->full, run->devices, run->n_devices));
+    return df_fence_make(&buffer->free, run->devices, run->n_devices);
 }
 
 static void
 clear_buffer(struct df_buffer *buffer, struct df_device *dev,
              enum df_memory kind)
 {
-    df_event_free(buffer->full);
-    df_event_free(buffer->free);
+    df_fence_clear(&buffer->full);
+    df_fence_clear(&buffer->free);
     df_device_free(dev, kind, buffer->memory);
 }
 
-/* The embeddings on DEV; loaded when it is the first use of DEV.  */
-static df_status
-embeddings_on(struct df_run *run, struct df_device *dev,
-              const struct df_embeddings **out)
+static size_t
+index_of(const struct df_run *run, const struct df_device *dev)
 {
     size_t i = 0;
 
     while (i < run->n_devices && run->devices[i] != dev)
         i++;
-    *out = &run->embeddings[i];
+    return i;
+}
+
+/* List DEV, with the embeddings on it, unless it is listed.  */
+static df_status
+add_device(struct df_run *run, struct df_device *dev)
+{
+    size_t i = index_of(run, dev);
+
     if (i < run->n_devices)
         return DF_OK;
+    if (i == DF_MAX_DEVICES)
+        return DF_FAIL(DF_INVALID, "more than %d devices", DF_MAX_DEVICES);
     run->devices[run->n_devices++] = dev;
     return df_embeddings_load(&run->embeddings[i], run->o.target_tensors,
                               run->o.target_config, dev);
+}
+
+static df_status
+add_devices(struct df_run *run)
+{
+    for (size_t i = 0; i < run->o.n_targets; i++)
+        DF_TRY(add_device(run, run->o.targets[i]));
+    for (size_t i = 0; i < run->o.n_drafters; i++)
+        DF_TRY(add_device(run, run->o.drafters[i]));
+    return DF_OK;
 }
 
 static df_status
@@ -62,16 +81,15 @@ make_target(struct df_run *run, size_t index)
 {
     struct df_target_state *t = &run->targets[index];
     const struct df_drafter_config *c = &run->o.drafter_config;
-    const struct df_embeddings *embeddings;
-    size_t bytes = df_hidden_bytes(&run->layout);
+    int last = c->target_layer_ids[c->n_target_layer_ids - 1];
 
     t->dev = run->o.targets[index];
-    DF_TRY(embeddings_on(run, t->dev, &embeddings));
-    DF_TRY(df_target_new(&t->target, run->o.target_config,
-                         run->o.target_tensors, embeddings, &run->o.limits,
-                         c->target_layer_ids[c->n_target_layer_ids - 1]));
+    DF_TRY(df_target_new(
+        &t->target, run->o.target_config, run->o.target_tensors,
+        &run->embeddings[index_of(run, t->dev)], &run->o.limits, last));
     DF_TRY(df_stream_new(&t->compute, t->dev, "target"));
     DF_TRY(df_stream_new(&t->copy, t->dev, "target copy"));
+    DF_TRY(df_event_new(&t->packed, t->dev));
     for (size_t i = 0; i < DF_IN_TURN; i++)
         DF_TRY(df_mirror_make(&t->mirrors[i], &run->o.limits, t->dev));
     if (run->transport == DF_TRANSPORT_LOCAL)
@@ -80,7 +98,7 @@ make_target(struct df_run *run, size_t index)
     if (!t->buffers)
         return DF_FAIL(DF_NO_MEMORY, "%zu buffers", run->o.depth);
     for (size_t i = 0; i < run->o.depth; i++)
-        DF_TRY(make_buffer(&t->buffers[i], t->dev, DF_MEM_DEVICE, bytes));
+        DF_TRY(make_buffer(run, &t->buffers[i], t->dev, DF_MEM_DEVICE));
     return DF_OK;
 }
 
@@ -89,6 +107,7 @@ clear_target(struct df_run *run, struct df_target_state *t)
 {
     df_stream_free(t->compute);
     df_stream_free(t->copy);
+    df_event_free(t->packed);
     for (size_t i = 0; t->dev && i < DF_IN_TURN; i++)
         clear_mirror(&t->mirrors[i], t->dev);
     for (size_t i = 0; t->buffers && i < run->o.depth; i++)
@@ -112,13 +131,12 @@ static df_status
 make_lane(struct df_run *run, size_t index)
 {
     struct df_lane *lane = &run->lanes[index];
-    const struct df_embeddings *embeddings;
     void *memory;
 
     lane->dev = run->o.drafters[index];
     lane->step = run->o.first_step;
-    DF_TRY(embeddings_on(run, lane->dev, &embeddings));
-    DF_TRY(df_drafter_new(&lane->drafter, &run->o.drafter_config, embeddings,
+    DF_TRY(df_drafter_new(&lane->drafter, &run->o.drafter_config,
+                          &run->embeddings[index_of(run, lane->dev)],
                           &run->o.limits));
     DF_TRY(df_stream_new(&lane->compute, lane->dev, "drafter"));
     DF_TRY(df_stream_new(&lane->copy, lane->dev, "drafter copy"));
@@ -163,13 +181,13 @@ make_slots(struct df_run *run)
 
     for (size_t i = 0; i < run->n_slots; i++) {
         run->slots[i].index = i;
-        DF_TRY(make_buffer(&run->slots[i].own, dev,
-                           local ? DF_MEM_DEVICE : DF_MEM_HOST,
-                           df_hidden_bytes(&run->layout)));
+        DF_TRY(make_buffer(run, &run->slots[i].own, dev,
+                           local ? DF_MEM_DEVICE : DF_MEM_HOST));
     }
     for (size_t i = 0; i < run->n_boxes; i++) {
         DF_TRY(df_batch_new(&run->boxes[i].batch, &run->o.limits, dev));
-        DF_TRY(df_event_new(&run->boxes[i].free, dev));
+        DF_TRY(
+            df_fence_make(&run->boxes[i].free, run->devices, run->n_devices));
     }
     return DF_OK;
 }
@@ -187,7 +205,7 @@ make_metrics(struct df_run *run)
         m->sums = memory;
         DF_TRY(df_device_alloc(dev, DF_MEM_HOST, sizeof *m->state, &memory));
         m->state = memory;
-        DF_TRY(df_event_new(&m->copied, dev));
+        DF_TRY(df_fence_make(&m->copied, run->devices, run->n_devices));
     }
     return DF_OK;
 }
@@ -224,6 +242,7 @@ df_status
 df_run_set_up(struct df_run *run)
 {
     DF_TRY(allocate(run));
+    DF_TRY(add_devices(run));
     for (size_t i = 0; i < run->o.n_targets; i++)
         DF_TRY(make_target(run, i));
     for (size_t i = 0; i < run->o.n_drafters; i++)
@@ -243,10 +262,10 @@ clear_slots(struct df_run *run)
                      local ? DF_MEM_DEVICE : DF_MEM_HOST);
     for (size_t i = 0; run->boxes && i < run->n_boxes; i++) {
         df_batch_free(run->boxes[i].batch);
-        df_event_free(run->boxes[i].free);
+        df_fence_clear(&run->boxes[i].free);
     }
     for (size_t i = 0; run->metrics && i < run->n_metrics; i++) {
-        df_event_free(run->metrics[i].copied);
+        df_fence_clear(&run->metrics[i].copied);
         df_device_free(dev, DF_MEM_HOST, run->metrics[i].sums);
         df_device_free(dev, DF_MEM_HOST, run->metrics[i].state);
     }

@@ -7,14 +7,16 @@
 
    A slot changes hands on the host at once, long before the devices are
    done with it: what keeps a buffer from being overwritten too early are
-   its events.  A buffer is written only behind its event FREE, and read
-   only behind its event FULL.  */
+   its fences.  A buffer is written only behind its fence FREE, and read
+   only behind its fence FULL; whoever takes it next must find the fence
+   recorded already.  */
 
 #ifndef DF_SLOT_INTERNAL_H
 #define DF_SLOT_INTERNAL_H
 
 #include "dflash/batch.h"
 #include "dflash/device.h"
+#include "pipe/fence_internal.h"
 
 enum df_slot_state {
     DF_SLOT_FREE,
@@ -24,17 +26,17 @@ enum df_slot_state {
     DF_SLOT_CONSUMING
 };
 
-/* Memory with the events that say when it may be read and written.  */
+/* Memory with the fences behind which it may be read and written.  */
 struct df_buffer {
     void *memory; /* hidden states, as df_hidden_layout says */
-    struct df_event *full;
-    struct df_event *free;
+    struct df_fence full;
+    struct df_fence free;
 };
 
-/* A batch and the event behind which its memory is free again.  */
+/* A batch and the fence behind which its memory is free again.  */
 struct df_box {
     struct df_batch *batch;
-    struct df_event *free;
+    struct df_fence free;
 };
 
 struct df_slot {
@@ -42,8 +44,8 @@ struct df_slot {
     uint64_t generation; /* how often it was filled */
     enum df_slot_state state;
     struct df_box *box;       /* from FILLING on */
-    struct df_buffer *packed; /* what the target packed into, while COPYING
-                                 or, without a copy, to the end */
+    struct df_buffer *packed; /* what the target packed into, until its copy
+                                 is queued */
     struct df_buffer own;     /* host memory; with local transport the
                                  device's, and nothing is copied */
 };

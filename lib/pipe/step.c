@@ -92,13 +92,19 @@ diagnose(const struct df_lane *lane)
                    DF_SKIPS_TOLERATED);
 }
 
-static df_status
-update(struct df_run *run, struct df_lane *lane, double lr)
+static double
+total_denominator(const struct df_run *run)
 {
-    double denominator = 0;
+    double sum = 0;
 
     for (size_t i = 0; i < run->o.n_drafters; i++)
-        denominator += run->denominators[i];
+        sum += run->denominators[i];
+    return sum;
+}
+
+static df_status
+update(struct df_run *run, struct df_lane *lane, double denominator, double lr)
+{
     if (denominator > 0)
         DF_TRY(df_drafter_step(lane->drafter, lane->compute, 1 / denominator,
                                lr, &run->o.adamw));
@@ -127,19 +133,23 @@ df_lane_step(struct df_worker *worker, struct df_lane *lane,
     bool first = lane == &run->lanes[0], several = run->o.n_drafters > 1;
     double lr = df_learning_rate(run->o.learning_rate, run->o.warmup_ratio,
                                  run->steps, lane->step);
+    double denominator;
 
     run->denominators[df_worker_index(worker)] = lane->denominator;
     if (several) {
         DF_TRY(df_event_record(lane->summed, lane->compute));
         DF_TRY(df_worker_barrier(worker));
     }
+    /* Before the barriers below: behind them, another lane may be at the end
+       of the next step already.  */
+    denominator = total_denominator(run);
     if (first && atomic_load(&run->stop))
         run->stopping = true;
     if (several)
         DF_TRY(sum_gradients(worker, lane));
     if (first && atomic_exchange(&run->diagnose, false))
         DF_TRY(diagnose(lane));
-    DF_TRY(update(run, lane, lr));
+    DF_TRY(update(run, lane, denominator, lr));
     if (metric && metric->index + 1 == metric->count) {
         metric->has_state = true;
         metric->learning_rate = lr;

@@ -76,25 +76,24 @@ struct wrt {
     int input, gradient;
 };
 
+/* clang-format off */
 static const struct row {
     struct opcase c;
     loss_fn *loss;
     struct wrt of[2];
     size_t width; /* of rows, if input and gradient have distances */
 } rows[] = {
-    {{DF_OP_rmsnorm_bwd, {1, 3}, 0, 0},                           norm_loss,   {{3, 0}, {4, 1}},   0},
-    {{DF_OP_rmsnorm_bwd, {5, 33}, 0, 0},                          norm_loss,   {{3, 0}, {4, 1}},   0},
+    {{DF_OP_rmsnorm_bwd, {1, 3}, 0, 0}, norm_loss, {{3, 0}, {4, 1}}, 0},
+    {{DF_OP_rmsnorm_bwd, {5, 33}, 0, 0}, norm_loss, {{3, 0}, {4, 1}}, 0},
     {{DF_OP_rmsnorm_bwd, {130, 17}, OPCASE_ACCUMULATE, 0},
-     norm_loss,                                                                {{3, 0}, {4, 1}},
-     0                                                                                              },
+     norm_loss, {{3, 0}, {4, 1}}, 0},
     {{DF_OP_head_norm_rope_bwd, {1, 1, 2}, 0, 0},
-     rope_loss,                                                                {{6, 0}, {7, 5}},
-     2                                                                                              },
+     rope_loss, {{6, 0}, {7, 5}}, 2},
     {{DF_OP_head_norm_rope_bwd, {9, 3, 10}, OPCASE_WIDE_ROWS, 0},
-     rope_loss,                                                                {{6, 0}, {7, 5}},
-     30                                                                                             },
-    {{DF_OP_swiglu_bwd, {3, 33}, 0, 0},                           swiglu_loss, {{2, 0}, {-1, -1}}, 0},
+     rope_loss, {{6, 0}, {7, 5}}, 30},
+    {{DF_OP_swiglu_bwd, {3, 33}, 0, 0}, swiglu_loss, {{2, 0}, {-1, -1}}, 0},
 };
+/* clang-format on */
 
 /* Where element I of rows of WIDTH is in buffer B, if it has T rows.  */
 static size_t

@@ -51,7 +51,7 @@ static void
 test_memory(struct df_device *dev)
 {
     struct df_device_stats s;
-    void *a, *b, *none;
+    void *a = NULL, *b = NULL, *none;
 
     df_device_get_stats(dev, &s);
     is_long(0, (long) (s.allocations + s.device_bytes + s.host_bytes),
@@ -61,6 +61,8 @@ test_memory(struct df_device *dev)
        "memory of both kinds");
     ok((uintptr_t) a % 256 == 0 && (uintptr_t) b % 256 == 0,
        "aligned to 256 bytes");
+    if (!a || !b)
+        return;
     memset(a, 1, 1000);
     memset(b, 1, 1);
     df_device_free(dev, DF_MEM_DEVICE, a);

@@ -5,21 +5,23 @@
 
 /* The vectors that Random123 publishes for philox4x32-10.  The last one is
    digits of pi.  */
+/* clang-format off */
 static const struct {
+    const char *label;
     uint64_t key;
     uint32_t counter[4], wanted[4];
-    const char *label;
 } vectors[] = {
-    {0,                            {0},                {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}, "zeros"},
-    {~UINT64_C(0),
+    {"zeros", 0,
+     {0, 0, 0, 0},
+     {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+    {"ones", UINT64_C(0xffffffffffffffff),
      {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
-     {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd},
-     "ones"                                                                                                     },
-    {UINT64_C(0x299f31d0a4093822),
+     {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+    {"pi", UINT64_C(0x299f31d0a4093822),
      {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
-     {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1},
-     "pi"                                                                                                       },
+     {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
 };
+/* clang-format on */
 
 int
 main(void)

@@ -198,7 +198,12 @@ test_enough(void)
     struct run r = {.last = 1000000, .enough_at = 50};
 
     is_long(DF_OK, run(&r, 2, 4, 0), "a stage that had enough ends the run");
-    ok(r.noted >= 49 && r.noted <= 60, "what came before is finished");
+    /* The adder that ended first had all its items below 50.  The other one
+       may lag: it gets what has reached its channel, no more.  */
+    ok(r.noted >= 25 && r.noted <= 50, "not before it had them: %lu",
+       (unsigned long) r.noted);
+    is_long((long) stats[3].items, (long) r.noted,
+            "what was taken is finished");
 }
 
 static void
@@ -229,7 +234,7 @@ int
 main(void)
 {
     alarm(120); /* a hang is a failure */
-    plan(MAX_THREADS * 2 * 4 + 4 + 2 + 2 + N_STAGES * 2 * 2);
+    plan(MAX_THREADS * 2 * 4 + 4 + 2 + 3 + N_STAGES * 2 * 2);
     test_flow();
     test_reservoir();
     test_barrier();

@@ -229,7 +229,7 @@ df_cuda_shared(const void *kernel, size_t bytes, const char *name)
 {
     cudaError_t err;
 
-    if (bytes <= 48 * 1024)
+    if (bytes <= 40 * 1024)
         return DF_OK;
     err = cudaFuncSetAttribute(
         kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) bytes);

@@ -122,6 +122,11 @@ DF_EXPORT DF_MUST_USE df_status df_copy(struct df_stream *stream, void *dst,
 DF_EXPORT DF_MUST_USE df_status df_fill(struct df_stream *stream, void *dst,
                                         int value, size_t bytes);
 
+/* Queue, at the end of a warm-up: whatever threads work for STREAM's device
+   get as much memory as the largest operation so far took on any stream.
+   Nothing that isn't larger allocates behind this.  */
+DF_EXPORT DF_MUST_USE df_status df_settle(struct df_stream *stream);
+
 /* Queue a pause of the stream, for tests that shake the order of things.  */
 DF_EXPORT DF_MUST_USE df_status df_stall(struct df_stream *stream,
                                          double seconds);

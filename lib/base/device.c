@@ -245,6 +245,13 @@ df_fill(struct df_stream *stream, void *dst, int value, size_t bytes)
 }
 
 df_status
+df_settle(struct df_stream *stream)
+{
+    assert(stream);
+    return stream->dev->vt->settle ? stream->dev->vt->settle(stream) : DF_OK;
+}
+
+df_status
 df_stall(struct df_stream *stream, double seconds)
 {
     assert(stream && isfinite(seconds) && seconds >= 0);

@@ -52,7 +52,7 @@ enum {
     X(attention, "out[T,A,D] <- q[T,A,D], k[T,G,D], v[T,G,D]")             \
     X(draft_attention, "out[Nb,A,D], lse[Nb,A] <- q, ctx k v, block k v")  \
     X(draft_attention_bwd, "dq, ctx dk dv, block dk dv <- dout, ...")      \
-    X(pack_hidden, "out[T,H] bf16 <- x[T,H], noise")                       \
+    X(pack_hidden, "out[T,H] bf16, check[T] <- x[T,H], noise")             \
     X(unpack_hidden, "f[T,KH] <- K times h[T,H] bf16, noise")              \
     X(gather_rows, "y[R,C] <- x[T,C], index[R]")                           \
     X(scatter_rows, "y[T,C] <- x[R,C], index[R], scale[R]")                \
@@ -259,13 +259,15 @@ struct df_noise {
 };
 
 /* One captured layer into its place: out[t] = bf16(x[t]), noise added if
-   wanted.  */
+   wanted, and the check of each row (check.h).  */
 struct df_pack_hidden_args {
     uint16_t *out; /* [T,H] bf16 */
     const void *x; /* [T,H] act */
     size_t T, H, ldo, ldx;
     size_t feature; /* number of the first column among all K*H */
     struct df_noise noise;
+    uint64_t *check; /* [T], LDCHECK apart, or NULL: df_check_row of out[t] */
+    size_t ldcheck;
 };
 
 /* Layers side by side: f[t, i*H + c] = src[i][t,c], noise added if wanted.

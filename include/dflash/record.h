@@ -65,10 +65,14 @@ DF_EXPORT const char *df_capture_differs(const struct df_capture_header *a,
                                          const struct df_capture_header *b,
                                          bool strict, char *buf, size_t size);
 
+#define DF_NO_BATCH UINT64_MAX
+
 /* One sample.  HIDDEN has one pointer if packed, K if split.  */
 struct df_capture_sample {
     uint64_t index; /* place in the data set, which readers order by */
     uint64_t id;    /* as of struct df_sample */
+    uint64_t batch; /* number of the batch that it was captured in, whose
+                       samples are neighbours; DF_NO_BATCH: not known */
     size_t n;
     const int32_t *ids;                       /* [n] */
     const uint8_t *loss_mask;                 /* [n], 0 or 1 */
@@ -99,11 +103,10 @@ struct df_capture_writer_options {
 /* Open PATH; of a stream, "-" is standard output.  DF_INVALID if PATH
    exists and OPTIONS, which may be NULL, doesn't say what to do, or if it
    holds a capture of another header; DF_IO if another process writes it.  */
-DF_EXPORT DF_MUST_USE df_status
-df_capture_writer_open(struct df_capture_writer **out, const char *path,
-                       enum df_capture_format format,
-                       const struct df_capture_header *header,
-                       const struct df_capture_writer_options *options);
+DF_EXPORT DF_MUST_USE df_status df_capture_writer_open(
+    struct df_capture_writer **out, const char *path,
+    enum df_capture_format format, const struct df_capture_header *header,
+    const struct df_capture_writer_options *options);
 
 /* Whether the sample ID is in the capture already, and how many are.  */
 DF_EXPORT bool df_capture_writer_has(const struct df_capture_writer *writer,
@@ -115,9 +118,8 @@ df_capture_writer_count(const struct df_capture_writer *writer);
    once it is committed: every FLUSH_EVERY samples, by _commit, or by _close.
    After a failure of DF_IO nothing more is written; what was committed
    stays.  DF_IO, DF_INVALID.  */
-DF_EXPORT DF_MUST_USE df_status
-df_capture_writer_put(struct df_capture_writer *writer,
-                      const struct df_capture_sample *sample);
+DF_EXPORT DF_MUST_USE df_status df_capture_writer_put(
+    struct df_capture_writer *writer, const struct df_capture_sample *sample);
 DF_EXPORT DF_MUST_USE df_status
 df_capture_writer_commit(struct df_capture_writer *writer);
 
@@ -205,10 +207,9 @@ struct df_capture_run {
 DF_EXPORT DF_MUST_USE df_status df_captures_read(
     struct df_captures *captures, size_t i, struct df_capture_scratch *scratch,
     struct df_capture_sample *out);
-DF_EXPORT DF_MUST_USE df_status
-df_captures_next(struct df_captures *captures,
-                 struct df_capture_scratch *scratch,
-                 struct df_capture_sample *out);
+DF_EXPORT DF_MUST_USE df_status df_captures_next(
+    struct df_captures *captures, struct df_capture_scratch *scratch,
+    struct df_capture_sample *out);
 
 /* The rows of the sample just read whose checks disagree; N is 0 when all
    is well.  */
@@ -220,11 +221,9 @@ DF_EXPORT const uint8_t *
 df_capture_image(const struct df_capture_scratch *scratch, size_t *size);
 
 /* Compare SAMPLE with its checks.  Runs are added to SCRATCH.  */
-DF_EXPORT DF_MUST_USE df_status
-df_capture_verify(struct df_capture_scratch *scratch,
-                  const struct df_capture_header *header,
-                  const struct df_capture_sample *sample,
-                  enum df_capture_verify how);
+DF_EXPORT DF_MUST_USE df_status df_capture_verify(
+    struct df_capture_scratch *scratch, const struct df_capture_header *header,
+    const struct df_capture_sample *sample, enum df_capture_verify how);
 
 /* Rows of the dataset FIELD of an HDF5 file that were never stored, so that
    they read as zeros.  */

@@ -1,7 +1,16 @@
 ## The CUDA side of the library: one .cu an operation or fused group.  To add
-## one, name it here; nothing else in this file changes.
-cuda_sources = kernels/probe.cu
-cuda_headers = kernels/cuda_internal.cuh
+## one, name it here; nothing else in this file changes.  cuBLASLt is loaded
+## when a device is opened, so nothing links it; CUDA_LIBDIR is where to look
+## when the loader doesn't find it.
+cuda_sources = kernels/attention.cu kernels/device.cu \
+  kernels/draft_attention.cu kernels/flash.cu kernels/flash_dkv.cu \
+  kernels/flash_dq.cu kernels/head.cu kernels/hidden.cu kernels/linear.cu \
+  kernels/matmul.cu kernels/mlp.cu kernels/norm.cu kernels/objective.cu \
+  kernels/optim.cu kernels/probe.cu kernels/rope.cu kernels/rows.cu \
+  kernels/stream.cu
+cuda_headers = kernels/cuda_internal.cuh kernels/flash.cuh \
+  kernels/math.cuh kernels/matmul.cuh kernels/mma.cuh kernels/parts.cuh \
+  kernels/tile.cuh
 
 EXTRA_DIST += $(cuda_headers) build-aux/nvcc
 if WITH_CUDA
@@ -21,7 +30,8 @@ am__v_NVCC_1 =
 NVCOMPILE = NVCC='$(NVCC)' $(SHELL) $(top_srcdir)/build-aux/nvcc \
   $(NVCC_GENCODE) -std=c++17 -fvisibility=hidden $(NVCC_WARN) \
   $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) -I$(top_srcdir)/lib \
-  -I$(top_srcdir)/kernels $(CPPFLAGS) $(NVCCFLAGS)
+  -I$(top_srcdir)/kernels -DDF_CUDA_LIBDIR='"$(CUDA_LIBDIR)"' \
+  $(CPPFLAGS) $(NVCCFLAGS)
 
 .cu.lo:
 	$(AM_V_at)$(MKDIR_P) $(@D)

@@ -16,20 +16,3 @@ df_cuda_device_count(int *count, const char **why)
     /* The runtime keeps the error for whoever calls next; drop it.  */
     (void) cudaGetLastError();
 }
-
-df_status
-df_cuda_open(struct df_device **out, int index)
-{
-    const char *why;
-    int count;
-
-    *out = NULL;
-    df_cuda_device_count(&count, &why);
-    if (why)
-        return DF_FAIL(DF_DEVICE, "device cuda:%d: %s", index, why);
-    if (index >= count)
-        return DF_FAIL(DF_DEVICE, "device cuda:%d: there are %d GPUs", index,
-                       count);
-    return DF_FAIL(DF_UNSUPPORTED,
-                   "device cuda:%d: no operation has a CUDA kernel", index);
-}

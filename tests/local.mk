@@ -27,6 +27,7 @@ include $(srcdir)/tests/tiny/local.mk
 include $(srcdir)/tests/unit/base/local.mk
 include $(srcdir)/tests/unit/common/local.mk
 include $(srcdir)/tests/unit/cpu/local.mk
+include $(srcdir)/tests/unit/cuda/local.mk
 include $(srcdir)/tests/unit/text/local.mk
 include $(srcdir)/tests/unit/model/local.mk
 include $(srcdir)/tests/unit/draft/local.mk

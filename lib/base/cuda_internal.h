@@ -17,8 +17,7 @@ DF_BEGIN_DECLS
 void df_cuda_device_count(int *count, const char **why);
 
 /* Open CUDA device number INDEX.  DF_DEVICE if the driver offers none of
-   that number, with its reason; DF_UNSUPPORTED while no operation has a
-   kernel.  */
+   that number, with its reason.  */
 DF_MUST_USE df_status df_cuda_open(struct df_device **out, int index);
 
 DF_END_DECLS

@@ -6,10 +6,20 @@
 #ifndef DF_DEVICE_INTERNAL_H
 #define DF_DEVICE_INTERNAL_H
 
-#include <stdatomic.h>
-
 #include "dflash/device.h"
 #include "dflash/ops.h"
+
+/* The CUDA device is C++, which spells atomics in another way; they have the
+   same layout.  */
+#ifdef __cplusplus
+#    include <atomic>
+#    define DF_ATOMIC(type) std::atomic<type>
+#else
+#    include <stdatomic.h>
+#    define DF_ATOMIC(type) _Atomic(type)
+#endif
+
+DF_BEGIN_DECLS
 
 enum {
     DF_MAX_ARGS = 496 /* bytes of an operation's arguments */
@@ -57,9 +67,9 @@ struct df_device {
     const struct df_device_vtable *vt;
     char name[32];
     /* Any thread may change these.  */
-    _Atomic uint64_t allocations;
-    _Atomic uint64_t device_bytes, device_peak, host_bytes, host_peak;
-    _Atomic uint64_t flops;
+    DF_ATOMIC(uint64_t) allocations;
+    DF_ATOMIC(uint64_t) device_bytes, device_peak, host_bytes, host_peak;
+    DF_ATOMIC(uint64_t) flops;
 };
 
 struct df_stream {
@@ -78,4 +88,5 @@ DF_MUST_USE df_status df_cpu_open(struct df_device **out, int index);
 void df_device_count(struct df_device *dev, enum df_memory kind,
                      int64_t bytes);
 
+DF_END_DECLS
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/transfer_internal.h"
 #include "golden/cases.h"
 #include "golden/golden.h"
 #include "tap/tap.h"
@@ -87,6 +88,56 @@ golden_ints(const struct df_tensors *ts, const char *name)
         bail("%s: not a tensor of I32", name);
     df_tensor_copy(t, data);
     return data;
+}
+
+struct df_device *
+golden_device(void)
+{
+    const char *name = getenv("DFLASH_TEST_DEVICE");
+    struct df_device *dev;
+
+    if (df_device_open(&dev, name ? name : "cpu") != DF_OK)
+        skip_all("%s", df_error_last()->message);
+    return dev;
+}
+
+void *
+golden_alloc(struct df_device *dev, size_t count)
+{
+    size_t size = df_dtype_size(df_device_act(dev));
+    void *memory;
+
+    if (df_device_alloc(dev, DF_MEM_DEVICE, count * size, &memory) != DF_OK)
+        bail("%s", df_error_last()->message);
+    return memory;
+}
+
+float *
+golden_download(struct df_device *dev, const void *src, size_t count)
+{
+    size_t size = df_dtype_size(df_device_act(dev));
+    float *wide = malloc(count * sizeof *wide + 1);
+    void *raw = malloc(count * size + 1);
+
+    if (!wide || !raw || df_copy_now(dev, raw, src, count * size) != DF_OK)
+        bail("%s", df_error_last()->message);
+    df_convert_to_f32(wide, raw, df_device_act(dev), count);
+    free(raw);
+    return wide;
+}
+
+void
+golden_upload(struct df_device *dev, void *dst, const float *src, size_t count)
+{
+    size_t size = df_dtype_size(df_device_act(dev));
+    void *raw = malloc(count * size + 1);
+
+    if (!raw)
+        bail("no memory");
+    df_convert_from_f32(raw, df_device_act(dev), src, count);
+    if (df_copy_now(dev, dst, raw, count * size) != DF_OK)
+        bail("%s", df_error_last()->message);
+    free(raw);
 }
 
 double

@@ -5,6 +5,7 @@
 #define DF_GOLDEN_CASES_H
 
 #include <jansson.h>
+#include "dflash/device.h"
 #include "dflash/safetensors.h"
 
 /* The paths FOLDER/KIND/NAME of all golden folders, sorted within each;
@@ -21,6 +22,19 @@ struct df_tensors *golden_tensors(const char *path, const char *name);
    is absent.  */
 float *golden_floats(const struct df_tensors *ts, const char *name);
 int32_t *golden_ints(const struct df_tensors *ts, const char *name);
+
+/* The device that DFLASH_TEST_DEVICE names, cpu by default; skips the whole
+   test if there is none.  */
+struct df_device *golden_device(void);
+
+/* Device memory for COUNT elements of act.  */
+void *golden_alloc(struct df_device *dev, size_t count);
+
+/* The COUNT elements of act at SRC on DEV as floats, to be freed; and floats
+   to there, rounded if act is bf16.  */
+float *golden_download(struct df_device *dev, const void *src, size_t count);
+void golden_upload(struct df_device *dev, void *dst, const float *src,
+                   size_t count);
 
 /* |a - b| / |b| over N floats.  */
 double golden_error(const float *a, const float *b, size_t n);

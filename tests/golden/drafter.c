@@ -1,5 +1,6 @@
 /* The drafter against SpecForge's modules: hidden states, predictions,
-   losses, gradients, three steps of AdamW.  */
+   losses, gradients, three steps of AdamW.  DFLASH_TEST_DEVICE says on which
+   device.  */
 #include <config.h>
 
 #include <math.h>
@@ -17,6 +18,15 @@ enum {
     TESTS_A_CASE = 12
 };
 
+/* What may be off, relatively.  */
+struct limits {
+    double hidden, loss, gradient, parameter;
+    double predictions; /* share of the slots whose prediction may differ */
+};
+
+static const struct limits cpu_limits = {1e-4, 1e-5, 1e-4, 1e-4, 0};
+static const struct limits cuda_limits = {1e-2, 1e-2, 3e-2, 1e-2, 0.03};
+static const struct limits *limits = &cpu_limits;
 static struct df_device *dev;
 static struct df_stream *stream;
 
@@ -75,15 +85,15 @@ make_batch(struct run *r)
     const uint8_t *mask = df_tensors_find(r->expect, "loss_mask")->data;
     const uint8_t *keep = df_tensors_find(r->expect, "keep")->data;
     size_t counts[8] = {0}, kept = 0;
-    float *f = df_drafter_features(r->drafter);
+    char *f = df_drafter_features(r->drafter);
 
     for (size_t s = 0; s < B; s++) {
         size_t n = (size_t) lengths[s];
 
         CHECKED(df_batch_add(
             r->batch, &(struct df_sample){s, n, ids + s * S, mask + s * S}));
-        memcpy(f, features + s * S * width, n * width * sizeof *f);
-        f += n * width;
+        golden_upload(dev, f, features + s * S * width, n * width);
+        f += n * width * df_dtype_size(df_device_act(dev));
         for (size_t i = 0; i < n_anchors; i++)
             if (keep[s * n_anchors + i]) {
                 anchors[kept++] = anchors[s * n_anchors + i];
@@ -148,27 +158,35 @@ test_forward(struct run *r)
     const uint8_t *keep = df_tensors_find(r->expect, "keep")->data;
     size_t all = df_tensors_find(r->expect, "argmax")->count, n = 0;
     size_t b = r->limits.block_size, wrong = 0;
-    int32_t *pred = calloc(M, sizeof *pred);
+    int32_t *pred = calloc(M, sizeof *pred), *on_device;
 
+    CHECKED(df_device_alloc(dev, DF_MEM_DEVICE, M * sizeof *pred,
+                            (void **) &on_device));
     CHECKED(df_drafter_forward(r->drafter, stream, r->batch, &r->arrays));
     CHECKED(df_head_loss(
-        stream, &(struct df_head_loss_args){.pred = pred,
+        stream, &(struct df_head_loss_args){.pred = on_device,
                                             .h = df_drafter_hidden(r->drafter),
                                             .u = r->embeddings.head,
                                             .R = M,
                                             .H = H,
                                             .V = r->embeddings.V}));
     CHECKED(df_stream_sync(stream));
+    CHECKED(df_copy_now(dev, pred, on_device, M * sizeof *pred));
     for (size_t i = 0; i < all; i++)
         if (keep[i / b]) {
             memmove(wanted + n * H, wanted + i * H, H * sizeof *wanted);
             wrong += pred[n] != wanted_pred[i];
             n++;
         }
-    double error = golden_error(df_drafter_hidden(r->drafter), wanted, n * H);
+    float *seen = golden_download(dev, df_drafter_hidden(r->drafter), M * H);
+    double error = golden_error(seen, wanted, n * H);
     is_long((long) M, (long) n, "%s: as many slots", r->name);
-    ok(error <= 1e-4, "%s: hidden states, error %.1e", r->name, error);
-    is_long(0, (long) wrong, "%s: predictions that differ", r->name);
+    ok(error <= limits->hidden, "%s: hidden states, error %.1e", r->name,
+       error);
+    ok((double) wrong <= limits->predictions * (double) n,
+       "%s: %zu of %zu predictions differ", r->name, wrong, n);
+    df_device_free(dev, DF_MEM_DEVICE, on_device);
+    free(seen);
     free(pred);
     free(wanted);
     free(wanted_pred);
@@ -217,36 +235,42 @@ test_losses(struct run *r)
         double wanted = json_number_value(json_object_get(k, "loss"));
         double seen = loss(r, kinds[i].o, &sums);
 
-        ok(fabs(seen - wanted) <= 1e-5 * wanted, "%s: loss %s, off by %.1e",
-           r->name, kinds[i].name, fabs(seen - wanted) / wanted);
+        ok(fabs(seen - wanted) <= limits->loss * wanted,
+           "%s: loss %s, off by %.1e", r->name, kinds[i].name,
+           fabs(seen - wanted) / wanted);
     }
-    is_long(json_integer_value(
-                json_object_get(json_object_get(r->json, "plain"), "correct")),
-            (long) total_correct(&sums), "%s: correct slots", r->name);
+    double wanted = json_number_value(
+        json_object_get(json_object_get(r->json, "plain"), "correct"));
+    double slots = (double) (r->batch->N * r->limits.block_size);
+
+    ok(fabs(wanted - total_correct(&sums)) <= limits->predictions * slots,
+       "%s: %g slots are correct, %g wanted", r->name, total_correct(&sums),
+       wanted);
 }
 
-/* The worst error of the flat array FLAT, divided by DENOMINATOR, against
-   the tensors PREFIX.NAME.  */
+/* The worst error of the flat array FLAT, in device memory, divided by
+   DENOMINATOR, against the tensors PREFIX.NAME, LIMIT being allowed.  */
 static double
 compare_params(struct run *r, const float *flat, double denominator,
-               const char *prefix)
+               const char *prefix, double limit)
 {
     const struct df_param *params;
     size_t n, count = df_drafter_flat(r->drafter).count;
-    float *scaled = malloc(count * sizeof *scaled);
+    float *scaled;
     double worst = 0;
     char name[128];
 
     params = df_drafter_params(r->drafter, &n);
+    CHECKED(df_download(dev, flat, count, &scaled));
     for (size_t i = 0; i < count; i++)
-        scaled[i] = (float) (flat[i] / denominator);
+        scaled[i] = (float) (scaled[i] / denominator);
     for (size_t i = 0; i < n; i++) {
         snprintf(name, sizeof name, "%s.%s", prefix, params[i].spec.name);
         float *wanted = golden_floats(r->expect, name);
         double error =
             golden_error(scaled + params[i].offset, wanted, params[i].count);
 
-        if (!(error <= 1e-4))
+        if (!(error <= limit))
             diag("%s: error %g", name, error);
         worst = error > worst ? error : worst;
         free(wanted);
@@ -263,12 +287,15 @@ test_gradients(struct run *r)
 
     loss(r, (struct df_objective){.gamma = 7}, &sums);
     error = compare_params(r, df_drafter_flat(r->drafter).g, sums.weight,
-                           "grad.gamma7");
-    ok(error <= 1e-4, "%s: gradients of dflash, error %.1e", r->name, error);
+                           "grad.gamma7", limits->gradient);
+    ok(error <= limits->gradient, "%s: gradients of dflash, error %.1e",
+       r->name, error);
     loss(r, (struct df_objective){.dpace = true, .alpha = 0.5f}, &sums);
-    error = compare_params(r, df_drafter_flat(r->drafter).g,
-                           (double) r->batch->B, "grad.dpace");
-    ok(error <= 1e-4, "%s: gradients of dpace, error %.1e", r->name, error);
+    error =
+        compare_params(r, df_drafter_flat(r->drafter).g, (double) r->batch->B,
+                       "grad.dpace", limits->gradient);
+    ok(error <= limits->gradient, "%s: gradients of dpace, error %.1e",
+       r->name, error);
 }
 
 static double
@@ -305,10 +332,12 @@ test_steps(struct run *r)
         double n = fabs(state.norm / number(step, "grad_norm") - 1);
         worst = fmax(worst, fmax(e, n));
     }
-    ok(worst <= 1e-5, "%s: losses and norms of three steps, off by %.1e",
+    ok(worst <= limits->loss,
+       "%s: losses and norms of three steps, off by %.1e", r->name, worst);
+    worst = compare_params(r, df_drafter_flat(r->drafter).w, 1, "after3",
+                           limits->parameter);
+    ok(worst <= limits->parameter, "%s: parameters after them, error %.1e",
        r->name, worst);
-    worst = compare_params(r, df_drafter_flat(r->drafter).w, 1, "after3");
-    ok(worst <= 1e-4, "%s: parameters after them, error %.1e", r->name, worst);
 }
 
 int
@@ -320,7 +349,9 @@ main(void)
     while (cases[n])
         n++;
     plan(TESTS_A_CASE * n);
-    CHECKED(df_device_open(&dev, "cpu"));
+    dev = golden_device();
+    if (!df_device_is_cpu(dev))
+        limits = &cuda_limits;
     CHECKED(df_stream_new(&stream, dev, "test"));
     for (int i = 0; i < n; i++) {
         struct run r = {0};

@@ -1,5 +1,7 @@
 /* The forward pass of targets against transformers, layer by layer: the
-   three sequences of a case alone, and packed into one batch.  */
+   three sequences of a case alone, and packed into one batch.  DFLASH_TEST_
+   DEVICE says on which device.  A GPU may be off by half as much again as
+   transformers itself is in bf16.  */
 #include <config.h>
 
 #include <stdio.h>
@@ -28,7 +30,9 @@ struct run {
     struct df_batch *batch;
     struct df_batch_arrays arrays;
     void *memory;
-    float *layers[DF_MAX_LAYERS]; /* [T,H] */
+    json_t *json;
+    void *layers[DF_MAX_LAYERS]; /* [T,H] act, device memory */
+    int32_t *rows;               /* [T] 0, 1, ..., device memory */
     size_t H, V;
 };
 
@@ -44,22 +48,36 @@ keep(void *arg, int layer, const void *x, struct df_stream *s)
 {
     struct run *r = arg;
 
-    return df_copy(s, r->layers[layer], x, r->batch->T * r->H * sizeof(float));
+    return df_copy(s, r->layers[layer], x,
+                   r->batch->T * r->H * df_dtype_size(df_device_act(dev)));
 }
 
-static double worst; /* error of a whole case */
+static double worst; /* error over what is allowed, of a whole case */
 
+static double
+limit(const struct run *r, const char *name)
+{
+    json_t *errors = json_object_get(r->json, "bf16_relative_error");
+
+    if (df_device_is_cpu(dev))
+        return 1e-4;
+    return 1.5 * json_number_value(json_object_get(errors, name));
+}
+
+/* Rows of the act SEEN, in device memory, with the tensor NAME.  */
 static void
-compare(struct run *r, const char *name, const float *seen, size_t row,
+compare(struct run *r, const char *name, const void *seen, size_t row,
         size_t rows, size_t width)
 {
     float *wanted = golden_floats(r->expect, name);
-    double error = golden_error(seen + row * width, wanted, rows * width);
+    float *got = golden_download(dev, seen, (row + rows) * width);
+    double error = golden_error(got + row * width, wanted, rows * width);
 
-    if (!(error <= 1e-4))
-        diag("%s: error %g", name, error);
-    if (!(error <= worst))
-        worst = error;
+    if (!(error <= limit(r, name)))
+        diag("%s: error %g, %g allowed", name, error, limit(r, name));
+    if (!(error / limit(r, name) <= worst))
+        worst = error / limit(r, name);
+    free(got);
     free(wanted);
 }
 
@@ -68,8 +86,7 @@ static void
 run_batch(struct run *r, int from, int to)
 {
     size_t rows[N_SEQS + 1] = {0}, R;
-    float *norm, *logits;
-    int32_t all[MAX_TOKENS];
+    void *norm, *logits;
     char name[32];
 
     df_batch_clear(r->batch);
@@ -87,16 +104,12 @@ run_batch(struct run *r, int from, int to)
     }
     CHECKED(df_batch_finish(r->batch, 0, 0));
     R = r->batch->T;
-    for (size_t i = 0; i < R; i++)
-        all[i] = (int32_t) i;
-    CHECKED(
-        df_device_alloc(dev, DF_MEM_DEVICE, R * r->H * 4, (void **) &norm));
-    CHECKED(
-        df_device_alloc(dev, DF_MEM_DEVICE, R * r->V * 4, (void **) &logits));
+    norm = golden_alloc(dev, R * r->H);
+    logits = golden_alloc(dev, R * r->V);
     CHECKED(df_copy(stream, r->memory, r->batch->memory, r->batch->bytes));
     CHECKED(
         df_target_forward(r->target, stream, r->batch, &r->arrays, keep, r));
-    CHECKED(df_target_logits(r->target, stream, all, R, norm, logits));
+    CHECKED(df_target_logits(r->target, stream, r->rows, R, norm, logits));
     CHECKED(df_stream_sync(stream));
     for (int s = from; s < to; s++) {
         size_t row = rows[s - from], n = rows[s - from + 1] - row;
@@ -123,7 +136,9 @@ set_up(struct run *r, const char *path)
                                            .num_anchors = 1,
                                            .block_size = 2};
     int n = r->config.d.num_hidden_layers;
+    int32_t rows[MAX_TOKENS];
 
+    r->json = golden_json(path, "expect.json");
     r->H = (size_t) r->config.d.hidden_size;
     r->V = (size_t) r->config.d.vocab_size;
     r->weights = golden_tensors(path, "model.safetensors");
@@ -137,14 +152,21 @@ set_up(struct run *r, const char *path)
                             &r->memory));
     df_batch_layout(&limits, r->memory, &r->arrays);
     for (int l = 0; l < n; l++)
-        r->layers[l] = calloc(MAX_TOKENS * r->H, sizeof(float));
+        r->layers[l] = golden_alloc(dev, MAX_TOKENS * r->H);
+    for (int32_t i = 0; i < MAX_TOKENS; i++)
+        rows[i] = i;
+    CHECKED(
+        df_device_alloc(dev, DF_MEM_DEVICE, sizeof rows, (void **) &r->rows));
+    CHECKED(df_copy_now(dev, r->rows, rows, sizeof rows));
 }
 
 static void
 clear(struct run *r)
 {
     for (int l = 0; l < r->config.d.num_hidden_layers; l++)
-        free(r->layers[l]);
+        df_device_free(dev, DF_MEM_DEVICE, r->layers[l]);
+    df_device_free(dev, DF_MEM_DEVICE, r->rows);
+    json_decref(r->json);
     df_device_free(dev, DF_MEM_DEVICE, r->memory);
     df_batch_free(r->batch);
     df_target_free(r->target);
@@ -170,10 +192,12 @@ run_case(const char *path)
     worst = 0;
     for (int s = 0; s < N_SEQS; s++)
         run_batch(&r, s, s + 1);
-    ok(worst <= 1e-4, "%s: each sequence alone, error %.1e", name, worst);
+    ok(worst <= 1, "%s: each sequence alone, %.2g of the error allowed", name,
+       worst);
     worst = 0;
     run_batch(&r, 0, N_SEQS);
-    ok(worst <= 1e-4, "%s: packed into one batch, error %.1e", name, worst);
+    ok(worst <= 1, "%s: packed into one batch, %.2g of the error allowed",
+       name, worst);
     clear(&r);
 }
 
@@ -186,7 +210,7 @@ main(void)
     while (cases[n])
         n++;
     plan(2 * n);
-    CHECKED(df_device_open(&dev, "cpu"));
+    dev = golden_device();
     CHECKED(df_stream_new(&stream, dev, "test"));
     for (int i = 0; i < n; i++)
         run_case(cases[i]);

@@ -26,3 +26,7 @@ unit_tests += tests/ops/step.t
 tests_ops_step_t_SOURCES = tests/ops/step.c
 tests_ops_step_t_CPPFLAGS = $(unit_cppflags)
 tests_ops_step_t_LDADD = $(unit_ldadd)
+unit_tests += tests/ops/agree.t
+tests_ops_agree_t_SOURCES = tests/ops/agree.c
+tests_ops_agree_t_CPPFLAGS = $(unit_cppflags)
+tests_ops_agree_t_LDADD = tests/ops/libopcases.la $(unit_ldadd)

@@ -63,7 +63,7 @@ void tiny_drafter_load(struct tiny_drafter *d, uint32_t n);
 
 /* A run over N samples; 0 or NULL where nothing else is said.  */
 struct tiny_options {
-    const char *name; /* for messages of the test */
+    const char *name;                          /* for messages of the test */
     size_t targets, drafters, prefetch, depth; /* 0: 1 */
     size_t min_ready;
     size_t per_step;    /* 0: 1 */

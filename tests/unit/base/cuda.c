@@ -22,7 +22,7 @@ main(void)
         ok(count >= 1, "%d of them", count);
     is_long(DF_DEVICE, df_cuda_open(&dev, count),
             "the device behind the last is refused");
-    ok(strstr(df_error_last()->message, why ? why : "GPUs") != NULL,
+    ok(strstr(df_error_last()->message, why ? why : "GPU") != NULL,
        "and the message says why: %s", df_error_last()->message);
     return 0;
 }

@@ -281,7 +281,7 @@ main(void)
 {
     char *command;
 
-    plan(11 + 12 + 16 + 1 + 5 + 11 + 5);
+    plan(10 + 12 + 15 + 5 + 11 + 5);
     if (!mkdtemp(dir))
         bail("no folder for the test");
     tiny_drafter_make(&d);

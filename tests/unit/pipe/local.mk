@@ -1,7 +1,7 @@
 ## One row a test.
 unit_tests += tests/unit/pipe/fault.t tests/unit/pipe/lifetime.t \
   tests/unit/pipe/lifetime-early.t tests/unit/pipe/pipe.t \
-  tests/unit/pipe/run.t tests/unit/pipe/stalls.t
+  tests/unit/pipe/resume.t tests/unit/pipe/run.t tests/unit/pipe/stalls.t
 tests_unit_pipe_fault_t_SOURCES = tests/unit/pipe/fault.c
 tests_unit_pipe_fault_t_CPPFLAGS = $(unit_cppflags)
 tests_unit_pipe_fault_t_LDADD = $(unit_ldadd)
@@ -17,6 +17,9 @@ tests_unit_pipe_lifetime_early_t_SOURCES = tests/unit/pipe/lifetime.c \
 tests_unit_pipe_lifetime_early_t_CPPFLAGS = $(unit_cppflags) \
   -DDF_TEST_RELEASE_EARLY
 tests_unit_pipe_lifetime_early_t_LDADD = $(tiny_ldadd)
+tests_unit_pipe_resume_t_SOURCES = tests/unit/pipe/resume.c
+tests_unit_pipe_resume_t_CPPFLAGS = $(unit_cppflags)
+tests_unit_pipe_resume_t_LDADD = $(tiny_ldadd)
 tests_unit_pipe_run_t_SOURCES = tests/unit/pipe/run.c
 tests_unit_pipe_run_t_CPPFLAGS = $(unit_cppflags)
 tests_unit_pipe_run_t_LDADD = $(tiny_ldadd)

@@ -1,0 +1,216 @@
+/* flash.cu - attention forward, for causal batches and the drafter's blocks.
+
+   attention        out[T,A,D] <- q[T,A,D], k[T,G,D], v[T,G,D]
+   draft_attention  out[Nb,A,D], lse[Nb,A] <- q, ctx k v, block k v
+
+   The method is that of FlashAttention-2 (Dao 2023): a block has ROWS rows of
+   queries of one sequence and key/value head, a warp 16 M of them, and goes
+   over their keys in tiles, keeping each row's maximum and sum:
+
+       S = Q K^T,  m' = max(m, max S),  P = e^(S - m'),
+       O = O e^(m - m') + P V,  out = O / sum
+
+   V is copied while S is made, and the next K while O is.  All query heads of
+   a key/value head are in one block, and so are neighbouring draft blocks,
+   whose prefixes are nearly the same: so keys are fetched once for all.  The
+   longest rows go first.
+
+   Bound by the matrix units and by shared memory, which a fragment of K or V
+   is read from for every 16 M rows: hence M = 2 where the registers allow
+   it.  */
+
+#include <math.h>
+
+#include "flash.cuh"
+
+enum {
+    WARPS = 4,
+    THREADS = WARPS * WARP
+};
+
+/* Shared memory fits sm_86, which has 99 KiB.  */
+template <int D> struct shape {
+    enum {
+        M = D > 128 ? 1 : 2,
+        ROWS = WARPS * 16 * M,
+        KEYS = D > 128 ? 32 : 64,
+        PITCH = df_tile<D>::PITCH,
+        SHARED = (ROWS + 2 * KEYS) * PITCH * 2
+    };
+};
+
+/* The rows of a lane: g and g + 8 of each of its warp's M fragments.  */
+template <int D, int M> struct lane_rows {
+    float o[M][D / 8][4];
+    float max[M][2], sum[M][2]; /* to base 2; a lane's own sum */
+};
+
+/* S times SCALE; what a row doesn't see becomes -inf.  The lane's first row
+   is number R of the block.  */
+template <int M, int N, int ROWS>
+static __device__ __forceinline__ void
+mask(float (&s)[M][N][4], const struct df_sight<ROWS> &sight,
+     const struct df_step &step, int r, float scale)
+{
+    int t = threadIdx.x % 4;
+
+#pragma unroll
+    for (int i = 0; i < M * 2; i++) {
+        struct df_range seen = sight.seen[step.side][r + i * 8];
+
+#pragma unroll
+        for (int j = 0; j < N * 2; j++) {
+            float &x = s[i / 2][j / 2][i % 2 * 2 + j % 2];
+            int key = step.key + j / 2 * 8 + t * 2 + j % 2;
+
+            x *= scale;
+            if (!step.whole && (key < seen.low || key >= seen.high))
+                x = -INFINITY;
+        }
+    }
+}
+
+/* S becomes exponents; O and SUM follow the new maximum.  */
+template <int D, int M, int N>
+static __device__ __forceinline__ void
+soften(struct lane_rows<D, M> &r, float (&s)[M][N][4])
+{
+#pragma unroll
+    for (int i = 0; i < M * 2; i++) {
+        int m = i / 2, h = i % 2 * 2;
+        float max = r.max[m][i % 2], sum = 0;
+
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            max = fmaxf(max, fmaxf(s[m][j][h], s[m][j][h + 1]));
+        max = fmaxf(max, __shfl_xor_sync(ALL_LANES, max, 1));
+        max = fmaxf(max, __shfl_xor_sync(ALL_LANES, max, 2));
+        float base = max == -INFINITY ? 0 : max;
+        float factor = df_exp2(r.max[m][i % 2] - base);
+
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            s[m][j][h] = df_exp2(s[m][j][h] - base);
+            s[m][j][h + 1] = df_exp2(s[m][j][h + 1] - base);
+            sum += s[m][j][h] + s[m][j][h + 1];
+        }
+        r.max[m][i % 2] = max;
+        r.sum[m][i % 2] = r.sum[m][i % 2] * factor + sum;
+        if (__ballot_sync(ALL_LANES, factor != 1) == 0)
+            continue;
+#pragma unroll
+        for (int j = 0; j < D / 8; j++) {
+            r.o[m][j][h] *= factor;
+            r.o[m][j][h + 1] *= factor;
+        }
+    }
+}
+
+/* The lane's first row is M0 of the task.  */
+template <int D, int M>
+static __device__ __forceinline__ void
+finish_rows(const struct lane_rows<D, M> &r, const struct df_flash &f,
+            const struct df_task &t, int m0)
+{
+#pragma unroll
+    for (int i = 0; i < M * 2; i++) {
+        float sum = r.sum[i / 2][i % 2];
+        int head, row;
+
+        sum += __shfl_xor_sync(ALL_LANES, sum, 1);
+        sum += __shfl_xor_sync(ALL_LANES, sum, 2);
+        if (m0 + i * 8 >= t.rows)
+            continue;
+        row = df_row_of(f, t, m0 + i * 8, &head);
+        df_store_row(f.out.data + row * f.out.ld + (size_t) head * f.D, f.D,
+                     f.wide, r.o[i / 2], i % 2, 1 / sum);
+        if (f.lse && threadIdx.x % 4 == 0)
+            f.lse[(size_t) row * f.A + head] =
+                r.max[i / 2][i % 2] * DF_LN2 + logf(sum);
+    }
+}
+
+template <int D, int M>
+static __device__ __forceinline__ void
+begin_rows(struct lane_rows<D, M> &r)
+{
+    df_clear(r.o);
+#pragma unroll
+    for (int i = 0; i < M * 2; i++) {
+        r.max[i / 2][i % 2] = -INFINITY;
+        r.sum[i / 2][i % 2] = 0;
+    }
+}
+
+template <int D>
+static __global__ void
+__launch_bounds__(THREADS) attend(struct df_flash f, int n_tiles)
+{
+    typedef shape<D> S;
+    extern __shared__ __align__(16) uint16_t shared[];
+    __shared__ struct df_sight<S::ROWS> sight;
+    uint16_t *q = shared, *k = q + S::ROWS * S::PITCH;
+    uint16_t *v = k + S::KEYS * S::PITCH;
+    int task = blockIdx.x, seq = task / f.G % f.B;
+    int m0 = (n_tiles - 1 - task / f.G / f.B) * S::ROWS;
+    int r0 = threadIdx.x / WARP * 16 * S::M;
+    int lane_row = r0 + (int) threadIdx.x % WARP / 4;
+    struct df_task t = df_task_of(f, seq, task % f.G);
+    struct lane_rows<D, S::M> r;
+
+    if (m0 >= t.rows)
+        return;
+    struct df_walk w = df_look<S::KEYS>(sight, f, t, m0);
+    int n = w.tiles[0] + w.tiles[1];
+    auto load = [&](uint16_t *tile, const struct df_sides &from, int i) {
+        struct df_step step = df_step_of<S::KEYS>(w, i);
+
+        if (i < n)
+            df_load_keys<D, THREADS, S::KEYS>(tile, f, from, t.kv, step.side,
+                                              {step.key, step.end});
+        df_cp_commit();
+    };
+
+    df_load_queries<D, THREADS, S::ROWS>(q, f, t, f.q, m0);
+    load(k, f.k, 0);
+    begin_rows(r);
+    for (int i = 0; i < n; i++) {
+        float s[S::M][S::KEYS / 8][4];
+
+        df_cp_wait<0>();
+        __syncthreads(); /* K is there, and V has been used */
+        load(v, f.v, i);
+        df_clear(s);
+        df_multiply_nt<D>(s, q, r0, k);
+        mask(s, sight, df_step_of<S::KEYS>(w, i), lane_row,
+             f.scale * DF_LOG2E);
+        soften(r, s);
+        df_cp_wait<0>();
+        __syncthreads(); /* V is there, and K has been used */
+        load(k, f.k, i + 1);
+        df_multiply_pn<D>(r.o, s, v, 0);
+    }
+    finish_rows(r, f, t, m0 + lane_row);
+}
+
+template <int D>
+static df_status
+run(struct cuda_stream *s, const char *op, const struct df_flash *f)
+{
+    int n_tiles = (f->max_rows + shape<D>::ROWS - 1) / shape<D>::ROWS;
+    size_t grid;
+
+    DF_TRY(df_cuda_shared((const void *) attend<D>, shape<D>::SHARED, op));
+    DF_TRY(df_cuda_blocks(op, (size_t) n_tiles, (size_t) f->B * f->G, &grid));
+    attend<D>
+        <<<(unsigned) grid, THREADS, shape<D>::SHARED, s->cu>>>(*f, n_tiles);
+    DF_LAUNCHED(attention);
+    return DF_OK;
+}
+
+df_status
+df_flash_forward(struct cuda_stream *s, const char *op,
+                 const struct df_flash *f)
+{
+    return DF_BY_HEAD_SIZE(op, f->D, run, s, op, f);
+}

@@ -1,0 +1,255 @@
+/* stream.cu - streams, events, copies, and the scratch of a stream.
+
+   CUDA's own streams and events keep the rules of device.h: an event that
+   never was recorded counts as reached, waiting takes it as recorded by now,
+   and errors of the device stick.  */
+
+#include <stdlib.h>
+
+#include "cuda_internal.cuh"
+
+static cudaError_t
+set_device(const struct df_device *dev)
+{
+    return cudaSetDevice(((const struct cuda_device *) dev)->index);
+}
+
+df_status
+df_cuda_stream_new(struct df_stream **out, struct df_device *dev,
+                   const char *name)
+{
+    struct cuda_stream *s;
+    cudaStream_t cu;
+
+    (void) name;
+    DF_CUDA(set_device(dev));
+    DF_CUDA(cudaStreamCreateWithFlags(&cu, cudaStreamNonBlocking));
+    s = (struct cuda_stream *) calloc(1, sizeof *s);
+    if (!s) {
+        (void) cudaStreamDestroy(cu);
+        return DF_FAIL(DF_NO_MEMORY, "%s: no memory for a stream", dev->name);
+    }
+    s->cu = cu;
+    pthread_mutex_init(&s->lock, NULL);
+    *out = &s->base;
+    return DF_OK;
+}
+
+void
+df_cuda_stream_free(struct df_stream *stream)
+{
+    struct cuda_stream *s = (struct cuda_stream *) stream;
+    struct cuda_device *d = cuda_device_of(s);
+
+    (void) set_device(&d->base);
+    (void) cudaStreamSynchronize(s->cu);
+    free(s->matmuls.plans);
+    df_device_free(&d->base, DF_MEM_DEVICE, s->matmuls.workspace);
+    df_device_free(&d->base, DF_MEM_DEVICE, s->scratch);
+    (void) cudaStreamDestroy(s->cu);
+    (void) cudaGetLastError();
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+df_status
+df_cuda_stream_sync(struct df_stream *stream)
+{
+    DF_CUDA(set_device(stream->dev));
+    DF_CUDA(cudaStreamSynchronize(((struct cuda_stream *) stream)->cu));
+    return DF_OK;
+}
+
+df_status
+df_cuda_event_new(struct df_event **out, struct df_device *dev)
+{
+    struct cuda_event *e;
+    cudaEvent_t cu;
+
+    DF_CUDA(set_device(dev));
+    DF_CUDA(cudaEventCreateWithFlags(&cu, cudaEventDisableTiming));
+    e = (struct cuda_event *) calloc(1, sizeof *e);
+    if (!e) {
+        (void) cudaEventDestroy(cu);
+        return DF_FAIL(DF_NO_MEMORY, "%s: no memory for an event", dev->name);
+    }
+    e->cu = cu;
+    *out = &e->base;
+    return DF_OK;
+}
+
+void
+df_cuda_event_free(struct df_event *event)
+{
+    (void) set_device(event->dev);
+    (void) cudaEventDestroy(((struct cuda_event *) event)->cu);
+    (void) cudaGetLastError();
+    free(event);
+}
+
+df_status
+df_cuda_event_record(struct df_event *event, struct df_stream *stream)
+{
+    DF_CUDA(set_device(stream->dev));
+    DF_CUDA(cudaEventRecord(((struct cuda_event *) event)->cu,
+                            ((struct cuda_stream *) stream)->cu));
+    return DF_OK;
+}
+
+df_status
+df_cuda_stream_wait(struct df_stream *stream, struct df_event *event)
+{
+    DF_CUDA(set_device(stream->dev));
+    DF_CUDA(cudaStreamWaitEvent(((struct cuda_stream *) stream)->cu,
+                                ((struct cuda_event *) event)->cu, 0));
+    return DF_OK;
+}
+
+df_status
+df_cuda_event_wait(struct df_event *event)
+{
+    DF_CUDA(set_device(event->dev));
+    DF_CUDA(cudaEventSynchronize(((struct cuda_event *) event)->cu));
+    return DF_OK;
+}
+
+/* An event behind a failure counts as reached: waiting for it tells.  */
+bool
+df_cuda_event_reached(struct df_event *event)
+{
+    cudaError_t err = set_device(event->dev);
+
+    if (err == cudaSuccess)
+        err = cudaEventQuery(((struct cuda_event *) event)->cu);
+    if (err != cudaSuccess)
+        (void) cudaGetLastError();
+    return err != cudaErrorNotReady;
+}
+
+/* If PTR is memory of another device, let copies from D go there without the
+   host, where the machine can.  Without that the runtime goes through host
+   memory, so nothing depends on it but time.  */
+static df_status
+meet_peer(struct cuda_device *d, const void *ptr)
+{
+    struct cudaPointerAttributes p;
+    int can = 0;
+
+    DF_CUDA(cudaPointerGetAttributes(&p, ptr));
+    if (p.type != cudaMemoryTypeDevice || p.device == d->index)
+        return DF_OK;
+    pthread_mutex_lock(&d->lock);
+    bool met = d->peers >> p.device & 1;
+
+    d->peers |= (uint64_t) 1 << p.device;
+    pthread_mutex_unlock(&d->lock);
+    if (met)
+        return DF_OK;
+    DF_CUDA(cudaDeviceCanAccessPeer(&can, d->index, p.device));
+    if (!can)
+        return DF_OK;
+    cudaError_t err = cudaDeviceEnablePeerAccess(p.device, 0);
+
+    if (err == cudaErrorPeerAccessAlreadyEnabled)
+        (void) cudaGetLastError();
+    else
+        DF_CUDA(err);
+    return DF_OK;
+}
+
+df_status
+df_cuda_copy(struct df_stream *stream, void *dst, const void *src,
+             size_t bytes)
+{
+    struct cuda_stream *s = (struct cuda_stream *) stream;
+    struct cuda_device *d = cuda_device_of(s);
+
+    DF_CUDA(set_device(stream->dev));
+    if (d->count > 1) {
+        DF_TRY(meet_peer(d, dst));
+        DF_TRY(meet_peer(d, src));
+    }
+    DF_CUDA(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, s->cu));
+    return DF_OK;
+}
+
+df_status
+df_cuda_memset(struct df_stream *stream, void *dst, int value, size_t bytes)
+{
+    struct cuda_stream *s = (struct cuda_stream *) stream;
+
+    DF_CUDA(set_device(stream->dev));
+    DF_CUDA(cudaMemsetAsync(dst, value, bytes, s->cu));
+    return DF_OK;
+}
+
+/* The timer ticks in steps of up to a millisecond, so a stall may be longer
+   than asked by one.  */
+static __global__ void
+stall(uint64_t nanoseconds)
+{
+    uint64_t start, now;
+
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+    do {
+        __nanosleep(1000);
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    } while (now - start < nanoseconds);
+}
+
+df_status
+df_cuda_stall(struct df_stream *stream, double seconds)
+{
+    DF_CUDA(set_device(stream->dev));
+    stall<<<1, 1, 0, ((struct cuda_stream *) stream)->cu>>>(
+        (uint64_t) (seconds * 1e9));
+    DF_LAUNCHED(stall);
+    return DF_OK;
+}
+
+df_status
+df_cuda_scratch(struct cuda_stream *s, size_t bytes, void **out)
+{
+    struct df_device *dev = s->base.dev;
+
+    if (bytes > s->scratch_bytes) {
+        DF_CUDA(cudaStreamSynchronize(s->cu));
+        df_device_free(dev, DF_MEM_DEVICE, s->scratch);
+        s->scratch = NULL;
+        s->scratch_bytes = 0;
+        DF_TRY(df_cuda_alloc(dev, DF_MEM_DEVICE, bytes, &s->scratch));
+        s->scratch_bytes = bytes;
+    }
+    *out = s->scratch;
+    return DF_OK;
+}
+
+df_status
+df_cuda_shared(const void *kernel, size_t bytes, const char *name)
+{
+    cudaError_t err;
+
+    if (bytes <= 48 * 1024)
+        return DF_OK;
+    err = cudaFuncSetAttribute(
+        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) bytes);
+    if (err == cudaErrorInvalidValue) {
+        (void) cudaGetLastError();
+        return DF_FAIL(DF_UNSUPPORTED,
+                       "%s: %zu bytes of shared memory are too much for this "
+                       "device",
+                       name, bytes);
+    }
+    DF_CUDA(err);
+    return DF_OK;
+}
+
+df_status
+df_cuda_blocks(const char *op, size_t rows, size_t chunks, size_t *grid)
+{
+    *grid = rows * chunks;
+    if (*grid <= INT32_MAX)
+        return DF_OK;
+    return DF_FAIL(DF_SHAPE, "%s: %zu rows in %zu chunks are too many", op,
+                   rows, chunks);
+}

@@ -27,7 +27,8 @@ sample_of(const struct df_run *run, const struct df_batch *batch, size_t i,
     size_t first = (size_t) batch->host.cu_seqlens[i];
     size_t end = (size_t) batch->host.cu_seqlens[i + 1];
     const uint64_t *checks = df_hidden_check(l, memory);
-    struct df_capture_sample s = {.id = batch->sample_ids[i],
+    struct df_capture_sample s = {.index = batch->indexes[i],
+                                  .id = batch->sample_ids[i],
                                   .batch = batch->seq,
                                   .n = end - first,
                                   .ids = batch->host.ids + first,

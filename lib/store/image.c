@@ -1,5 +1,5 @@
-/* Samples as safetensors images: the fields as tensors, index and id as
-   decimal numbers in the metadata.  */
+/* Samples as safetensors images: the fields as tensors; index, id and, where
+   it is known, batch as decimal numbers in the metadata.  */
 
 #include <config.h>
 
@@ -16,8 +16,9 @@ df_image_describe(struct df_image_def *out,
                   const struct df_capture_header *header,
                   const struct df_capture_sample *sample)
 {
-    static const char *const keys[] = {"index", "id"};
-    const uint64_t values[] = {sample->index, sample->id};
+    static const char *const keys[] = {"index", "id", "batch"};
+    const uint64_t values[] = {sample->index, sample->id, sample->batch};
+    size_t n_keys = sample->batch == DF_NO_BATCH ? 2 : 3;
     struct df_field *fields = out->fields;
     size_t n = df_capture_fields(header, fields);
 
@@ -32,12 +33,13 @@ df_image_describe(struct df_image_def *out,
             .data = df_field_get(&fields[i], sample),
         };
     }
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < n_keys; i++) {
         snprintf(out->numbers[i], sizeof out->numbers[i], "%" PRIu64,
                  values[i]);
         out->metadata[i] = (struct df_metadata_def){keys[i], out->numbers[i]};
     }
-    out->def = (struct df_safetensors_def){out->tensors, n, out->metadata, 2};
+    out->def =
+        (struct df_safetensors_def){out->tensors, n, out->metadata, n_keys};
 }
 
 /* TEXT, the metadata KEY, as a number: decimal digits alone.  */
@@ -151,6 +153,10 @@ df_image_parse(struct df_capture_scratch *scratch, size_t size,
     DF_TRY(read_number(df_tensors_metadata(ts, "index"), "index", where,
                        &out->index));
     DF_TRY(read_number(df_tensors_metadata(ts, "id"), "id", where, &out->id));
+    out->batch = DF_NO_BATCH;
+    if (df_tensors_metadata(ts, "batch"))
+        DF_TRY(read_number(df_tensors_metadata(ts, "batch"), "batch", where,
+                           &out->batch));
     DF_TRY(df_tensors_get(ts, "input_ids", &t));
     out->n = t->count;
     if (out->n > UINT32_MAX)

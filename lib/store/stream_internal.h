@@ -18,8 +18,8 @@ struct df_image_def {
     struct df_field fields[DF_MAX_FIELDS];
     struct df_tensor_def tensors[DF_MAX_FIELDS];
     int64_t shapes[DF_MAX_FIELDS][2];
-    struct df_metadata_def metadata[2];
-    char numbers[2][24];
+    struct df_metadata_def metadata[3];
+    char numbers[3][24];
 };
 void df_image_describe(struct df_image_def *out,
                        const struct df_capture_header *header,

@@ -49,5 +49,9 @@ DF_EXPORT DF_MUST_USE df_status df_checkpoint_load(struct df_drafter *d,
 /* Remove the checkpoint in the folder PATH, which may be absent.  */
 DF_EXPORT void df_checkpoint_remove(const char *path);
 
+/* Remove all that lie in DIR, broken ones too, the newest first, so that an
+   interruption leaves older ones.  */
+DF_EXPORT DF_MUST_USE df_status df_checkpoint_remove_all(const char *dir);
+
 DF_END_DECLS
 #endif

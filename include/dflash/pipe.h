@@ -144,5 +144,11 @@ DF_EXPORT DF_MUST_USE df_status df_freelist_take(struct df_freelist *list,
    together.  DF_CANCELED when the stage has to stop.  */
 DF_EXPORT DF_MUST_USE df_status df_worker_barrier(struct df_worker *worker);
 
+/* Wait until IS_TRUE(ARG), which is asked whenever something moves in the
+   pipe and must not wait itself.  DF_CANCELED when the stage has to stop.  */
+DF_EXPORT DF_MUST_USE df_status df_worker_wait(struct df_worker *worker,
+                                               bool (*is_true)(const void *),
+                                               const void *arg);
+
 DF_END_DECLS
 #endif

@@ -36,8 +36,9 @@ struct df_plan_options {
     int64_t max_steps;     /* 0: as the epochs give.  Of both, the one that
                               ends first; at least one isn't 0 */
     size_t per_step;       /* batches an optimizer step, at least 1 */
-    int64_t first_step;    /* resume here: batches of steps before it and
-                              evaluations up to it are left out */
+    int64_t first_step;    /* resume here: what comes before it is left out;
+                              an evaluation due at it, which the run may
+                              have been stopped before, is not */
     int64_t eval_interval; /* steps between evaluations, 0: only the first
                               (before step 0) and the last (after the run) */
 };

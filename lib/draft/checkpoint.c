@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fault_internal.h"
 #include "base/file_internal.h"
 #include "base/transfer_internal.h"
 #include "draft/checkpoint_internal.h"
@@ -119,6 +120,7 @@ write_folder(struct df_drafter *d, const struct df_checkpoint_info *info,
 
     if (mkdir(folder, 0777))
         return DF_FAIL_ERRNO(DF_IO, "%s: %s", folder, strerror(errno));
+    DF_TRY(df_fault("checkpoint", DF_CKPT_BEGUN));
     status = df_copy_now(d->dev, &counts, d->flat.state, sizeof counts);
     if (status == DF_OK)
         status = download(d, &data);
@@ -126,8 +128,10 @@ write_folder(struct df_drafter *d, const struct df_checkpoint_info *info,
         status = write_arrays(d, data, folder);
     free(data);
     DF_TRY(status);
+    DF_TRY(df_fault("checkpoint", DF_CKPT_ARRAYS));
     DF_TRY(df_drafter_config_save(&d->config, folder));
     DF_TRY(write_notes(info->notes, folder));
+    DF_TRY(df_fault("checkpoint", DF_CKPT_NOTES));
     state.applied = counts.applied;
     state.skipped = counts.skipped;
     state.identity = json_loads(info->identity, 0, &err);
@@ -155,22 +159,24 @@ sync_folder(const char *dir)
 static df_status
 put_in_place(const char *aside, const char *folder, const char *dir)
 {
+    DF_TRY(df_fault("checkpoint", DF_CKPT_WHOLE));
     df_checkpoint_remove(folder);
+    DF_TRY(df_fault("checkpoint", DF_CKPT_OLD_GONE));
     if (rename(aside, folder))
         return DF_FAIL_ERRNO(DF_IO, "%s: %s", folder, strerror(errno));
+    DF_TRY(df_fault("checkpoint", DF_CKPT_IN_PLACE));
     return sync_folder(dir);
 }
 
-/* Keep the newest KEEP up to STEP.  A folder of a later step is none of this
-   run's: it was broken when the run was resumed before it.  */
+/* Remove the checkpoints in DIR up to STEP, but for the newest KEEP of them.
+   A folder of a later step is none of this run's: it was broken when the run
+   was resumed before it.  */
 static df_status
 remove_old(const char *dir, int64_t step, int64_t keep)
 {
     int64_t *steps;
     size_t n;
 
-    if (keep == 0)
-        return DF_OK;
     DF_TRY(df_checkpoint_list(dir, &steps, &n));
     for (size_t i = 0; i < n; i++) {
         char *folder;
@@ -178,13 +184,19 @@ remove_old(const char *dir, int64_t step, int64_t keep)
         if (steps[i] > step || keep-- > 0)
             continue;
         folder = step_folder(dir, steps[i], "");
-
         if (folder)
             df_checkpoint_remove(folder);
         free(folder);
     }
     free(steps);
     return DF_OK;
+}
+
+df_status
+df_checkpoint_remove_all(const char *dir)
+{
+    df_checkpoint_sweep(dir);
+    return remove_old(dir, INT64_MAX, 0);
 }
 
 df_status
@@ -209,6 +221,8 @@ df_checkpoint_save(struct df_drafter *d, const char *dir,
     if (status != DF_OK)
         df_checkpoint_remove(aside);
     else
+        df_checkpoint_sweep(dir);
+    if (status == DF_OK && keep > 0)
         status = remove_old(dir, info->step, keep);
 out:
     free(aside);

@@ -7,6 +7,17 @@
 
 #include "dflash/checkpoint.h"
 
+/* Places within df_checkpoint_save where a test can stop it; the numbers of
+   the fault point "checkpoint".  */
+enum df_checkpoint_place {
+    DF_CKPT_BEGUN,    /* step-N.tmp is there, and empty */
+    DF_CKPT_ARRAYS,   /* it has the arrays */
+    DF_CKPT_NOTES,    /* and all but state.json */
+    DF_CKPT_WHOLE,    /* and all */
+    DF_CKPT_OLD_GONE, /* an old step-N was removed */
+    DF_CKPT_IN_PLACE  /* step-N.tmp is step-N; older ones are still there */
+};
+
 /* What state.json says.  */
 struct df_checkpoint_state {
     int64_t step, applied, skipped;
@@ -24,9 +35,11 @@ DF_MUST_USE df_status df_checkpoint_compare(const json_t *found,
                                             const char *wanted,
                                             const char *folder);
 
-/* The steps of the folders step-N in DIR, descending, at most MAX of them;
-   returns how many.  */
+/* The steps of the N folders step-N in DIR, descending; to be freed.  */
 DF_MUST_USE df_status df_checkpoint_list(const char *dir, int64_t **steps,
                                          size_t *n);
+
+/* Remove what savings that were killed left in DIR.  */
+void df_checkpoint_sweep(const char *dir);
 
 #endif

@@ -147,6 +147,28 @@ parse_step(const char *name)
     return errno || *end ? -1 : n;
 }
 
+void
+df_checkpoint_sweep(const char *dir)
+{
+    DIR *d = opendir(dir);
+    struct dirent *entry;
+
+    while (d && (entry = readdir(d))) {
+        size_t len = strlen(entry->d_name);
+        char *path;
+
+        if (strncmp(entry->d_name, "step-", 5) != 0 || len < 9
+            || strcmp(entry->d_name + len - 4, ".tmp") != 0)
+            continue;
+        path = df_path_join(dir, entry->d_name);
+        if (path)
+            df_checkpoint_remove(path);
+        free(path);
+    }
+    if (d)
+        closedir(d);
+}
+
 static int
 descending(const void *a, const void *b)
 {

@@ -110,7 +110,7 @@ prepare(struct df_plan *p, const uint32_t *lengths, size_t n,
         return DF_FAIL(DF_INVALID,
                        "resuming at step %lld of a run of %lld steps",
                        (long long) o->first_step, (long long) p->steps);
-    p->in_eval = o->first_step == 0 && is_eval_step(p, 0);
+    p->in_eval = is_eval_step(p, o->first_step);
     return DF_OK;
 }
 

@@ -76,6 +76,8 @@ complete(struct df_run *run, struct df_tally *t, const struct df_metric *m)
     }
     if (run->o.observer.record)
         run->o.observer.record(run->o.observer.arg, &r);
+    if (m->kind == DF_BATCH_TRAIN)
+        atomic_store(&run->steps_logged, m->step + 1);
     *t = (struct df_tally){0};
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "pipe/fault_internal.h"
+#include "base/fault_internal.h"
 #include "pipe/pipe_internal.h"
 
 double

@@ -2,7 +2,7 @@
    background, and publish it.  */
 #include <config.h>
 
-#include "pipe/fault_internal.h"
+#include "base/fault_internal.h"
 #include "pipe/run_internal.h"
 
 /* The buffer goes back as soon as the copy is queued: the next pass packs

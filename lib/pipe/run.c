@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "pipe/fault_internal.h"
+#include "base/fault_internal.h"
 #include "pipe/run_internal.h"
 
 static df_status
@@ -119,7 +119,7 @@ df_run_new(struct df_run **out, const struct df_run_options *options)
     run->steps =
         options->plan ? df_plan_steps(options->plan) : options->pipe_steps;
     run->schedule = run->steps;
-    run->steps_done = options->first_step;
+    run->steps_done = run->steps_logged = options->first_step;
     run->noise_key = df_key(options->seed, DF_KEY_NOISE);
     run->layout = (struct df_hidden_layout){
         .split = options->split,

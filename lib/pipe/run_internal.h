@@ -133,6 +133,7 @@ struct df_run {
        barrier.  */
     double denominators[DF_MAX_DEVICES];
     bool stopping;
+    bool save_due; /* the first lane's */
 
     struct df_tally tally, eval_tally; /* the log's */
     double last_seconds;               /* when the last step ended */
@@ -140,7 +141,7 @@ struct df_run {
     atomic_bool stop;     /* df_run_stop was called */
     atomic_bool stopped;  /* and ended the run */
     atomic_bool diagnose; /* name a tensor that isn't finite */
-    _Atomic int64_t steps_done;
+    _Atomic int64_t steps_done, steps_logged;
     _Atomic uint64_t tokens, host_waits;
     uint64_t allocations; /* by the end of the warm-up; so is FLOPS */
     double flops;
@@ -176,11 +177,15 @@ df_status df_lane_work(struct df_worker *worker, struct df_item *item);
 df_status df_lane_finish(struct df_worker *worker);
 df_status df_log_work(struct df_worker *worker, struct df_item *item);
 
-/* End the step that LANE is in: sum the gradients of all lanes, step, save
-   if it is time.  */
+/* End the step that LANE is in: sum the gradients of all lanes, step.  */
 DF_MUST_USE df_status df_lane_step(struct df_worker *worker,
                                    struct df_lane *lane,
                                    struct df_metric *metric);
+
+/* On the first lane: save if it is time, before the next step begins but
+   after the numbers of the last one are on their way to the log.  */
+DF_MUST_USE df_status df_lane_save(struct df_worker *worker,
+                                   struct df_lane *lane);
 
 /* Write a checkpoint of the first lane's drafter.  */
 DF_MUST_USE df_status df_run_save(struct df_run *run, int64_t step);

@@ -5,7 +5,7 @@
 
 #include "base/transfer_internal.h"
 #include "dflash/checkpoint.h"
-#include "pipe/fault_internal.h"
+#include "base/fault_internal.h"
 #include "pipe/run_internal.h"
 
 /* Bring the first lane's state to the other lanes.  */

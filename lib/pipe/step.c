@@ -111,8 +111,9 @@ update(struct df_run *run, struct df_lane *lane, double denominator, double lr)
     return df_drafter_clear_gradients(lane->drafter, lane->compute);
 }
 
-/* After the step, on the first lane: count, and save if it is time.  */
-static df_status
+/* After the step, on the first lane: count, and note if it is time to
+   save.  */
+static void
 conclude(struct df_run *run, int64_t done)
 {
     bool due = run->o.save_interval > 0 && done % run->o.save_interval == 0;
@@ -120,9 +121,29 @@ conclude(struct df_run *run, int64_t done)
     atomic_store(&run->steps_done, done);
     if (run->stopping)
         atomic_store(&run->stopped, true);
-    if (due || run->stopping || done == run->steps)
-        return df_run_save(run, done);
-    return DF_OK;
+    run->save_due = due || run->stopping || done == run->steps;
+}
+
+static bool
+all_logged(const void *arg)
+{
+    const struct df_run *run = arg;
+
+    return atomic_load(&run->steps_logged) >= atomic_load(&run->steps_done);
+}
+
+/* Not before the log has the last step: a run that is killed behind the
+   saving is resumed behind that step, and nobody would write its line.  */
+df_status
+df_lane_save(struct df_worker *worker, struct df_lane *lane)
+{
+    struct df_run *run = df_worker_context(worker);
+
+    if (lane != &run->lanes[0] || !run->save_due)
+        return DF_OK;
+    run->save_due = false;
+    DF_TRY(df_worker_wait(worker, all_logged, run));
+    return df_run_save(run, atomic_load(&run->steps_done));
 }
 
 df_status
@@ -135,6 +156,7 @@ df_lane_step(struct df_worker *worker, struct df_lane *lane,
                                  run->schedule, lane->step);
     double denominator;
 
+    DF_TRY(df_lane_save(worker, lane));
     run->denominators[df_worker_index(worker)] = lane->denominator;
     if (several) {
         DF_TRY(df_event_record(lane->summed, lane->compute));
@@ -159,5 +181,7 @@ df_lane_step(struct df_worker *worker, struct df_lane *lane,
     }
     lane->denominator = 0;
     lane->step++;
-    return first ? conclude(run, lane->step) : DF_OK;
+    if (first)
+        conclude(run, lane->step);
+    return DF_OK;
 }

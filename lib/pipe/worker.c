@@ -69,6 +69,24 @@ df_worker_barrier(struct df_worker *w)
     return status;
 }
 
+df_status
+df_worker_wait(struct df_worker *w, bool (*is_true)(const void *),
+               const void *arg)
+{
+    struct df_pipe *p = w->pipe;
+    double start = df_now();
+    df_status status;
+
+    pthread_mutex_lock(&p->lock);
+    while (!is_true(arg) && !df_worker_stopped(w))
+        pthread_cond_wait(&p->moved, &p->lock);
+    status = is_true(arg) ? DF_OK : DF_CANCELED;
+    w->times.blocked += df_now() - start;
+    w->waited += df_now() - start;
+    pthread_mutex_unlock(&p->lock);
+    return status;
+}
+
 struct df_freelist {
     struct df_pipe *pipe;
     size_t capacity;

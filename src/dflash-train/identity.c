@@ -26,11 +26,11 @@ add_options(json_t *o)
     json_object_set_new(o, "block-size", json_integer(opt.block_size));
     json_object_set_new(o, "num-anchors", json_integer(opt.num_anchors));
     json_object_set_new(o, "whole-blocks", json_boolean(opt.whole_blocks));
-    json_object_set_new(o, "train-on", json_integer(opt.train_on));
+    json_object_set_new(o, "train-on", json_string(turn_names[opt.train_on]));
     json_object_set_new(o, "max-length", json_integer(opt.max_length));
     json_object_set_new(o, "token-budget", json_integer(opt.token_budget));
     json_object_set_new(o, "max-batch-size", json_integer(opt.max_batch_size));
-    json_object_set_new(o, "loss", json_integer(opt.loss));
+    json_object_set_new(o, "loss", json_string(loss_names[opt.loss]));
     json_object_set_new(o, "loss-decay-gamma",
                         json_real(opt.loss_decay_gamma));
     json_object_set_new(o, "dpace-alpha", json_real(opt.dpace_alpha));
@@ -60,9 +60,10 @@ add_run(json_t *o, const struct session *s)
     json_object_set_new(o, "samples", json_integer((json_int_t) r->samples));
     json_object_set_new(o, "tokens", json_integer((json_int_t) r->tokens));
     json_object_set_new(
-        o, "batches a step",
+        o, "accumulate times the drafters",
         json_integer((json_int_t) s->n_drafters * opt.accumulate));
-    json_object_set_new(o, "steps", json_integer(df_plan_steps(s->plan)));
+    json_object_set_new(o, "steps of epochs and max-steps",
+                        json_integer(df_plan_steps(s->plan)));
 }
 
 static char *

@@ -4,7 +4,9 @@
 #include "common/message.h"
 #include "common/progress.h"
 #include "common/signals.h"
+#include "dflash-train/metrics.h"
 #include "dflash-train/options.h"
+#include "dflash-train/output.h"
 #include "dflash-train/session.h"
 
 /* Everything up to the first step.  */
@@ -12,9 +14,12 @@ static df_status
 prepare(struct session *s)
 {
     DF_TRY(open_models(s));
+    DF_TRY(find_output(s));
     DF_TRY(open_data(s));
     DF_TRY(describe_run(s));
-    DF_TRY(measure_gemm(s));
+    /* It takes seconds, and nothing else reads it.  */
+    if (opt.stats)
+        DF_TRY(measure_gemm(s));
     DF_TRY(df_run_warm_up(s->run));
     return begin_output(s);
 }
@@ -33,6 +38,7 @@ train(struct session *s)
     status = df_run_train(s->run);
     watch_stop();
     DF_TRY(status);
+    DF_TRY(metrics_check(s));
     if (!df_run_stopped(s->run))
         DF_TRY(export_drafter(s));
     return report(s);
@@ -61,6 +67,7 @@ main(int argc, char **argv)
 
     choose_blas(argv);
     parse_options(&train_tool, argc, argv);
+    check_options();
     signals_install();
     status = run(&session);
     abandon_output(&session);

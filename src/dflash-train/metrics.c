@@ -5,89 +5,81 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "dflash-train/metrics.h"
 #include "dflash-train/options.h"
 #include "dflash-train/output.h"
 
-/* The steps done by the end of a line, or -1.  */
-static int64_t
-step_of(const char *line)
+/* Whether a resumed run will write LINE again, or it isn't whole: a line of
+   a step behind LAST, or of an evaluation after LAST steps.  */
+static bool
+comes_again(const char *line, ssize_t len, int64_t last)
 {
     json_error_t err;
-    json_t *json = json_loads(line, 0, &err);
-    json_t *step = json_object_get(json, "step");
-    int64_t n = json_is_integer(step) ? json_integer_value(step) : -1;
+    json_t *json = json_loadb(line, (size_t) len, 0, &err);
+    json_t *number = json_object_get(json, "step");
+    int64_t step = json_is_integer(number) ? json_integer_value(number) : -1;
+    bool eval = json_object_get(json, "eval_loss") != NULL;
 
     json_decref(json);
-    return n;
+    return line[len - 1] != '\n' || step < 0 || step > last
+           || (eval && step == last);
 }
 
-/* Copy the whole lines of FROM that belong to the first LAST steps.  */
 static bool
-copy_lines(FILE *from, FILE *to, int64_t last)
+cut_off(FILE *fp, int64_t last)
 {
     char *line = NULL;
     size_t size = 0;
-    bool good = true;
+    ssize_t n;
+    off_t keep = 0;
 
-    while (good && getline(&line, &size, from) >= 0) {
-        int64_t step = step_of(line);
-
-        if (step >= 0 && step <= last)
-            good = fputs(line, to) >= 0;
-    }
+    rewind(fp);
+    while ((n = getline(&line, &size, fp)) > 0 && !comes_again(line, n, last))
+        keep += n;
     free(line);
-    return good && !ferror(from) && fflush(to) == 0;
+    return !ferror(fp) && ftruncate(fileno(fp), keep) == 0;
+}
+
+static bool
+is_regular(FILE *fp)
+{
+    struct stat st;
+
+    return fstat(fileno(fp), &st) == 0 && S_ISREG(st.st_mode);
 }
 
 static df_status
-cut_off(const char *path, int64_t last)
+open_at(struct session *s, const char *path)
 {
-    FILE *from = fopen(path, "r"), *to;
-    char *aside;
-    bool good;
+    bool goes_on = s->resume_from != NULL;
 
-    if (!from)
-        return errno == ENOENT
-                   ? DF_OK
-                   : DF_FAIL_ERRNO(DF_IO, "%s: %s", path, strerror(errno));
-    if (asprintf(&aside, "%s.tmp", path) < 0) {
-        fclose(from);
-        return DF_FAIL(DF_NO_MEMORY, "%s", path);
-    }
-    to = fopen(aside, "w");
-    good = to && copy_lines(from, to, last);
-    good = (!to || fclose(to) == 0) && good;
-    good = good && rename(aside, path) == 0;
-    df_status status =
-        good ? DF_OK : DF_FAIL_ERRNO(DF_IO, "%s: %s", aside, strerror(errno));
-    if (!good)
-        unlink(aside);
-    free(aside);
-    fclose(from);
-    return status;
+    s->metrics = fopen(path, goes_on ? "a+" : "w");
+    if (!s->metrics
+        || (goes_on && is_regular(s->metrics)
+            && !cut_off(s->metrics, s->first_step)))
+        return DF_FAIL_ERRNO(DF_IO, "%s: %s", path, strerror(errno));
+    return DF_OK;
 }
 
 df_status
 metrics_open(struct session *s)
 {
-    char *own = output_path("metrics.jsonl");
-    const char *path = opt.metrics ? opt.metrics : own;
-    df_status status = DF_OK;
-
-    if (!path)
+    s->metrics_path =
+        opt.metrics ? strdup(opt.metrics) : output_path("metrics.jsonl");
+    if (!s->metrics_path)
         return DF_FAIL(DF_NO_MEMORY, "%s", opt.output);
-    if (s->resume_from)
-        status = cut_off(path, s->first_step);
-    if (status == DF_OK) {
-        s->metrics = fopen(path, s->resume_from ? "a" : "w");
-        if (!s->metrics)
-            status = DF_FAIL_ERRNO(DF_IO, "%s: %s", path, strerror(errno));
-    }
-    free(own);
-    return status;
+    return open_at(s, s->metrics_path);
+}
+
+df_status
+metrics_check(const struct session *s)
+{
+    return s->metrics_error ? DF_FAIL(DF_IO, "%s: %s", s->metrics_path,
+                                      strerror(s->metrics_error))
+                            : DF_OK;
 }
 
 /* A number as JSON has it: null stands for what is not finite.  */
@@ -109,8 +101,8 @@ slots(const struct df_record *r)
     return list;
 }
 
-void
-metrics_write(FILE *fp, const struct df_record *r)
+static json_t *
+as_json(const struct df_record *r)
 {
     bool train = r->kind == DF_BATCH_TRAIN;
     json_t *o = json_object();
@@ -132,8 +124,21 @@ metrics_write(FILE *fp, const struct df_record *r)
         put(o, "eval_accept_length", r->accept_length);
         json_object_set_new(o, "eval_slot_accuracy", slots(r));
     }
-    json_dumpf(o, fp, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    putc('\n', fp);
-    fflush(fp);
+    return o;
+}
+
+bool
+metrics_write(struct session *s, const struct df_record *r)
+{
+    json_t *o = as_json(r);
+    bool good;
+
+    errno = ENOMEM;
+    good =
+        json_dumpf(o, s->metrics, JSON_COMPACT | JSON_REAL_PRECISION(17)) == 0
+        && putc('\n', s->metrics) != EOF && fflush(s->metrics) == 0;
+    if (!good && s->metrics_error == 0)
+        s->metrics_error = errno;
     json_decref(o);
+    return good;
 }

@@ -8,6 +8,10 @@
 /* Open the file; a resumed run keeps the lines of the steps before it.  */
 df_status metrics_open(struct session *s);
 
-void metrics_write(FILE *fp, const struct df_record *r);
+/* Write the line of R; false when that failed, for metrics_check to tell.  */
+bool metrics_write(struct session *s, const struct df_record *r);
+
+/* DF_IO, naming the file, when a line could not be written.  */
+df_status metrics_check(const struct session *s);
 
 #endif

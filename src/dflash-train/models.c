@@ -13,6 +13,8 @@
 static df_status
 device(struct session *s, const char *name, struct df_device **out)
 {
+    if (strcmp(name, "cpu") == 0)
+        name = "cpu:0";
     for (size_t i = 0; i < s->n_devices; i++)
         if (strcmp(df_device_name(s->devices[i]), name) == 0) {
             *out = s->devices[i];
@@ -21,13 +23,6 @@ device(struct session *s, const char *name, struct df_device **out)
     if (s->n_devices == MAX_PLACES)
         return DF_FAIL(DF_INVALID, "more than %d devices", MAX_PLACES);
     DF_TRY(df_device_open(out, name));
-    /* "cpu" and "cpu:0" are one device.  */
-    for (size_t i = 0; i < s->n_devices; i++)
-        if (strcmp(df_device_name(s->devices[i]), df_device_name(*out)) == 0) {
-            df_device_close(*out);
-            *out = s->devices[i];
-            return DF_OK;
-        }
     s->devices[s->n_devices++] = *out;
     return DF_OK;
 }
@@ -122,14 +117,19 @@ describe_drafter(struct session *s)
     size_t n = opt.target_layer_ids.count;
 
     check_layer_ids(s, ids);
+    if (n == 0
+        && df_target_layer_ids_default(s->config.d.num_hidden_layers,
+                                       (int) opt.num_draft_layers, ids)
+               != DF_OK)
+        option_reject(&train_tool, &opt.num_draft_layers,
+                      "the %d layers of %s are too few for %ld: give less, or "
+                      "name layers with --target-layer-ids",
+                      s->config.d.num_hidden_layers, opt.target,
+                      opt.num_draft_layers);
     DF_TRY(choose_mask(s, &mask));
     DF_TRY(df_drafter_config_from_target(
         &s->drafter, &s->config, (int) opt.num_draft_layers, n ? ids : NULL,
         (int) n, (int) opt.block_size, mask));
-    if (opt.max_length > opt.token_budget)
-        option_reject(&train_tool, &opt.token_budget,
-                      "%ld is below --max-length, which is %ld",
-                      opt.token_budget, opt.max_length);
     s->limits =
         (struct df_batch_limits){.max_tokens = (size_t) opt.token_budget,
                                  .max_seqs = (size_t) opt.max_batch_size,

@@ -37,8 +37,8 @@ struct train_options opt = {
     .split = true,
 };
 
-static const char *const losses[] = {"dflash", "dpace", NULL};
-static const char *const turns[] = {"all", "last", NULL};
+const char *const loss_names[] = {"dflash", "dpace", NULL};
+const char *const turn_names[] = {"all", "last", NULL};
 static const char *const transports[] = {"auto", "host", "peer", "local",
                                          NULL};
 
@@ -96,7 +96,7 @@ static const struct option_def options[] = {
      .max = 1 << 20, .help = "draw up to N blocks from a sequence"},
     {OPT_FLAG, 0, "whole-blocks", NULL, &opt.whole_blocks,
      .help = "draw no block that runs past the end of its sequence"},
-    {OPT_CHOICE, 0, "train-on", "TURNS", &opt.train_on, .choices = turns,
+    {OPT_CHOICE, 0, "train-on", "TURNS", &opt.train_on, .choices = turn_names,
      .help = "supervise these turns of the assistant"},
     {OPT_INT, 0, "max-length", "N", &opt.max_length, .min = 2,
      .max = 1 << 24, .help = "cut sequences off after N tokens"},
@@ -108,7 +108,7 @@ static const struct option_def options[] = {
      .help = "keep the tokens in memory if they fit into BYTES"},
 
     {OPT_GROUP, .help = "Training"},
-    {OPT_CHOICE, 0, "loss", "KIND", &opt.loss, .choices = losses,
+    {OPT_CHOICE, 0, "loss", "KIND", &opt.loss, .choices = loss_names,
      .help = "weigh the slots of a block by KIND"},
     {OPT_REAL, 0, "loss-decay-gamma", "G", &opt.loss_decay_gamma,
      .range = {.max = 1e6},
@@ -181,3 +181,15 @@ const struct tool train_tool = {
     .operands = "",
     .options = options,
 };
+
+void
+check_options(void)
+{
+    if (opt.resume && opt.overwrite)
+        option_mistake(&train_tool, "--resume and --overwrite exclude each "
+                                    "other");
+    if (opt.max_length > opt.token_budget)
+        option_reject(&train_tool, &opt.token_budget,
+                      "%ld is below --max-length, which is %ld",
+                      opt.token_budget, opt.max_length);
+}

@@ -46,6 +46,10 @@ struct train_options {
 };
 
 extern struct train_options opt;
+extern const char *const loss_names[], *const turn_names[];
 extern const struct tool train_tool;
+
+/* Exit with a message unless the options go together.  */
+void check_options(void);
 
 #endif

@@ -80,16 +80,17 @@ check_folder(struct session *s)
     if (stat(opt.output, &st)) {
         if (errno != ENOENT)
             return io_failure(opt.output);
-        s->made_output = true;
+        s->made_output = s->output_was_free = true;
         return check_parent();
     }
     if (!S_ISDIR(st.st_mode))
         return DF_FAIL(DF_IO, "%s: is no folder", opt.output);
     if (access(opt.output, W_OK | X_OK))
         return io_failure(opt.output);
-    if (!opt.resume && !opt.overwrite
-        && (output_has("config.txt") || output_has("checkpoints")
-            || output_has("drafter")))
+    s->output_was_free = !output_has("config.txt")
+                         && !output_has("checkpoints")
+                         && !output_has("drafter");
+    if (!opt.resume && !opt.overwrite && !s->output_was_free)
         return DF_FAIL(DF_INVALID,
                        "%s: holds another run: go on with it by --resume, "
                        "or replace it by --overwrite",
@@ -123,9 +124,6 @@ find_checkpoint(struct session *s)
 df_status
 find_output(struct session *s)
 {
-    if (opt.resume && opt.overwrite)
-        option_mistake(&train_tool, "--resume and --overwrite exclude each "
-                                    "other");
     s->checkpoint_dir = output_path("checkpoints");
     if (!s->checkpoint_dir)
         return DF_FAIL(DF_NO_MEMORY, "%s", opt.output);
@@ -150,30 +148,19 @@ remove_folder(const char *path, const char *const *files)
 static const char *const drafter_files[] = {"config.json", "model.safetensors",
                                             NULL};
 
-/* Take away what an old run left: its checkpoints, newest last, so that what
-   is left over by an interruption is older.  */
+/* Take away what an old run left.  */
 static df_status
 remove_old_run(struct session *s)
 {
     char *drafter = output_path("drafter");
-    char *path;
-    int64_t step;
-    size_t broken;
-    df_status status = DF_OK;
 
     if (!drafter)
         return DF_FAIL(DF_NO_MEMORY, "%s", opt.output);
     remove_folder(drafter, drafter_files);
     free(drafter);
-    while (status == DF_OK && output_has("checkpoints")) {
-        status =
-            df_checkpoint_newest(s->checkpoint_dir, &path, &step, &broken);
-        if (status != DF_OK || !path)
-            break;
-        df_checkpoint_remove(path);
-        free(path);
-    }
-    return status;
+    return output_has("checkpoints")
+               ? df_checkpoint_remove_all(s->checkpoint_dir)
+               : DF_OK;
 }
 
 static df_status
@@ -204,6 +191,7 @@ write_config(const struct session *s)
 df_status
 begin_output(struct session *s)
 {
+    s->output_begun = true;
     if (s->made_output)
         DF_TRY(make_folder(opt.output));
     if (opt.overwrite)
@@ -216,10 +204,21 @@ begin_output(struct session *s)
 void
 abandon_output(struct session *s)
 {
-    if (!s->made_output || df_run_steps_done(s->run) > s->first_step)
+    static const char *const files[] = {"config.txt", "metrics.jsonl", NULL};
+
+    if (!s->output_begun || !s->output_was_free
+        || df_run_steps_done(s->run) > s->first_step)
         return;
     rmdir(s->checkpoint_dir);
-    rmdir(opt.output);
+    for (size_t i = 0; files[i]; i++) {
+        char *path = output_path(files[i]);
+
+        if (path)
+            unlink(path);
+        free(path);
+    }
+    if (s->made_output)
+        rmdir(opt.output);
 }
 
 /* Beside the old one, then in its place.  */

@@ -30,13 +30,21 @@ make_plan(struct session *s)
                                     (size_t) opt.accumulate * s->n_drafters,
                                 .first_step = s->first_step,
                                 .eval_interval = opt.eval_interval};
+    df_status status;
 
     if (o.epochs == 0 && o.max_steps == 0)
         o.epochs = 1;
-    return df_plan_new(&s->plan, df_dataset_lengths(train),
-                       df_dataset_size(train),
-                       eval ? df_dataset_lengths(eval) : NULL,
-                       eval ? df_dataset_size(eval) : 0, &o);
+    status = df_plan_new(&s->plan, df_dataset_lengths(train),
+                         df_dataset_size(train),
+                         eval ? df_dataset_lengths(eval) : NULL,
+                         eval ? df_dataset_size(eval) : 0, &o);
+    if (status == DF_INVALID && s->resume_from)
+        return DF_FAIL(DF_INVALID,
+                       "%s: begun with more steps than --epochs, --max-steps "
+                       "and --accumulate now give: a run is resumed with the "
+                       "options it was begun with",
+                       s->resume_from);
+    return status;
 }
 
 static df_status
@@ -71,6 +79,9 @@ check_init_from(const struct session *s)
                        "not %d and %d",
                        opt.init_from, c.block_size, c.mask_token_id,
                        s->drafter.block_size, s->drafter.mask_token_id);
+    if (c.d.num_hidden_layers != s->drafter.d.num_hidden_layers)
+        return DF_FAIL(DF_SHAPE, "%s: of %d layers, not %d", opt.init_from,
+                       c.d.num_hidden_layers, s->drafter.d.num_hidden_layers);
     if (c.n_target_layer_ids != s->drafter.n_target_layer_ids
         || memcmp(c.target_layer_ids, s->drafter.target_layer_ids,
                   (size_t) c.n_target_layer_ids * sizeof(int))
@@ -131,7 +142,6 @@ describe_run(struct session *s)
 {
     struct df_run_options o;
 
-    DF_TRY(find_output(s));
     DF_TRY(check_init_from(s));
     DF_TRY(make_plan(s));
     DF_TRY(describe_identity(s));
@@ -161,6 +171,7 @@ close_session(struct session *s)
         df_device_close(s->devices[i]);
     if (s->metrics)
         fclose(s->metrics);
+    free(s->metrics_path);
     free(s->chat_template);
     free(s->identity);
     free(s->notes);

@@ -3,8 +3,8 @@
    The steps of main, in this order, since each needs the ones before it and
    nothing is written before all that is read has proved good:
 
-       open_models, open_data, describe_run, begin_output, df_run_train,
-       report  */
+       open_models, find_output, open_data, describe_run, begin_output,
+       df_run_train, report  */
 
 #ifndef DF_TRAIN_SESSION_H
 #define DF_TRAIN_SESSION_H
@@ -46,8 +46,12 @@ struct session {
     char *checkpoint_dir;
     char *resume_from; /* a checkpoint's folder, or NULL */
     int64_t first_step;
-    bool made_output; /* the folder was not there before */
+    bool made_output;     /* the folder was not there before */
+    bool output_was_free; /* nor was another run in it */
+    bool output_begun;    /* something may have been written there */
     FILE *metrics;
+    char *metrics_path;
+    int metrics_error; /* errno of the first failure to write */
 
     struct df_run *run;
     double gemm_rate; /* floating-point operations a second */
@@ -63,7 +67,8 @@ df_status begin_output(struct session *s);
 df_status measure_gemm(struct session *s);
 void close_session(struct session *s);
 
-/* Remove the output folder if this run made it and it is empty.  */
+/* Take back what begin_output made, unless there was a run before or a step
+   is done.  */
 void abandon_output(struct session *s);
 
 /* Write the drafter into the output folder.  */

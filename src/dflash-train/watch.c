@@ -69,7 +69,9 @@ watch_record(void *arg, const struct df_record *r)
     struct session *s = arg;
     double *rate = &watch.tokens_per_second;
 
-    metrics_write(s->metrics, r);
+    /* A run without its numbers isn't worth its time.  */
+    if (!metrics_write(s, r))
+        df_run_stop(s->run);
     if (r->kind == DF_BATCH_EVAL) {
         note_evaluation(s, r);
         return;

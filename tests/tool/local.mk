@@ -17,3 +17,10 @@ tests_tool_option_demo_SOURCES = tests/tool/option-demo.c
 tests_tool_option_demo_CPPFLAGS = $(tool_cppflags)
 tests_tool_option_demo_LDADD = $(tool_ldadd)
 tool_tests += tests/tool/options.sh
+
+## The tool that trains, on the demo's target.
+tool_tests += tests/tool/train-usage.sh tests/tool/train-bad-input.sh \
+  tests/tool/train-same.sh tests/tool/train-resume.sh \
+  tests/tool/train-kill.sh tests/tool/train-failures.sh \
+  tests/tool/train-sum.sh tests/tool/train-options.sh
+EXTRA_DIST += tests/tool/train.sh

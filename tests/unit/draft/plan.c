@@ -202,7 +202,7 @@ test_resume(const struct run *whole, int64_t step, const char *what)
     while (k < whole->n) {
         const struct df_plan_item *i = &whole->items[k].i;
 
-        if (i->kind == DF_BATCH_TRAIN ? i->step >= step : i->step > step)
+        if (i->step >= step)
             break;
         k++;
     }

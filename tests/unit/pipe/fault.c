@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "pipe/fault_internal.h"
+#include "base/fault_internal.h"
 #include "tap/tap.h"
 
 /* The variable is read once a process: each case gets its own.  Bits of the

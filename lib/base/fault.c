@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "dflash/philox.h"
-#include "pipe/fault_internal.h"
+#include "base/fault_internal.h"
 
 enum {
     MAX_FAULTS = 8
@@ -32,6 +32,9 @@ parse_one(const char *text, struct fault *f)
 {
     int end = 0;
 
+    /* Which sscanf would let pass before a number.  */
+    if (strpbrk(text, " \t\n\v\f\r+-"))
+        return false;
     *f = (struct fault){.fail = true};
     if (sscanf(text, "%23[a-z]=fail@%llu%n", f->point, &f->n, &end) == 2
         && text[end] == '\0')

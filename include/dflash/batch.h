@@ -42,7 +42,6 @@ struct df_sample {
     size_t n;
     const int32_t *ids;       /* [n] */
     const uint8_t *loss_mask; /* [n], 0 or 1 */
-    uint64_t index;           /* place in its data set */
 };
 
 /* Pointers into host or device memory, per the same layout.  Row counts are
@@ -78,8 +77,9 @@ struct df_batch {
 
     size_t T, B, N, R;
     size_t max_seqlen, max_blocks; /* of one sequence in it */
-    uint64_t *sample_ids, *indexes; /* [B] */
-    uint8_t *loss_mask;            /* [T], host only */
+    uint64_t *sample_ids;          /* [B] */
+    uint64_t *indexes;  /* [B] places in the data set: the caller's to set */
+    uint8_t *loss_mask; /* [T], host only */
 
     struct df_batch_limits limits;
     struct df_batch_arrays host; /* all in MEMORY */

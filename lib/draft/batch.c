@@ -119,7 +119,8 @@ allocate(struct df_batch *batch)
                                &batch->memory));
     else
         batch->memory = aligned_alloc(ALIGNMENT, batch->bytes);
-    if (!batch->sample_ids || !batch->indexes || !batch->loss_mask || !batch->memory)
+    if (!batch->sample_ids || !batch->indexes || !batch->loss_mask
+        || !batch->memory)
         return DF_FAIL(DF_NO_MEMORY, "a batch of %zu bytes", batch->bytes);
     return DF_OK;
 }
@@ -198,7 +199,7 @@ df_batch_add(struct df_batch *batch, const struct df_sample *sample)
         batch->host.sample[T + t] = sample->id;
         batch->host.pos[T + t] = (int32_t) t;
     }
-    batch->indexes[batch->B] = sample->index;
+    batch->indexes[batch->B] = 0;
     batch->sample_ids[batch->B++] = sample->id;
     batch->T = T + n;
     batch->host.cu_seqlens[batch->B] = (int32_t) batch->T;

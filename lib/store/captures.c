@@ -258,9 +258,8 @@ df_captures_read(struct df_captures *c, size_t i,
     struct df_capture_file *f = c->files[e->file];
 
     df_scratch_clear(scratch);
-    *out =
-        (struct df_capture_sample){.index = e->index, .id = e->id,
-                                   .batch = DF_NO_BATCH, .n = e->n};
+    *out = (struct df_capture_sample){
+        .index = e->index, .id = e->id, .batch = DF_NO_BATCH, .n = e->n};
     DF_TRY(f->ops->read(f, e, scratch, out));
     if (out->n != e->n || out->index != e->index || out->id != e->id)
         return DF_FAIL(DF_FORMAT,

@@ -303,7 +303,6 @@ df_reader_read(struct df_reader *r, size_t i, struct df_sample *out)
             return DF_FAIL(DF_IO, "%s: has changed since it was opened",
                            r->where);
     }
-    out->index = i;
     out->id = (uint64_t) known->record << PART_BITS | known->part;
     return DF_OK;
 }

@@ -3,8 +3,9 @@
 # Put every flag of the list that $CC takes into LOOP_CFLAGS: what the CPU's
 # operations are compiled with.  They stand before CFLAGS, hence no -O3,
 # which a later -O2 would undo.  Define HAVE_TARGET_CLONES if a function can
-# be compiled for several instruction sets and be called from another file: clang
-# gives the clones' common name a suffix that only the same file knows.
+# be compiled for several sets of instructions and be called from another
+# file: clang gives the clones' common name a suffix that only the same file
+# knows.
 AC_DEFUN([DF_LOOPS],
 [LOOP_CFLAGS=
  for df_flag in -ftree-vectorize -fvect-cost-model=dynamic \

@@ -45,7 +45,7 @@ df_status
 df_input_read(struct df_input *in, void *out, size_t size, size_t *got)
 {
     uint8_t *to = out;
-    size_t done = 0, n;
+    size_t done = 0, n = 0;
 
     while (done < size) {
         size_t wanted = size - done;

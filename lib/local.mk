@@ -25,4 +25,3 @@ include $(srcdir)/lib/draft/local.mk
 include $(srcdir)/lib/pipe/local.mk
 include $(srcdir)/lib/store/local.mk
 include $(srcdir)/lib/cpu/local.mk
-include $(srcdir)/lib/store/local.mk

@@ -12,10 +12,12 @@
 #include "dflash-capture/session.h"
 
 enum {
-    /* What a sample takes beside its tokens, at most.  */
+    /* What a sample takes beside its tokens, at most, and what a file does:
+       HDF5's last chunk of each dataset is whole.  */
     HDF5_SAMPLE = 128,
-    STREAM_SAMPLE = 1024,
-    HDF5_FILE = 64 << 10
+    HDF5_FILE = 320 << 10,
+    HDF5_CHUNK = 256 << 10,
+    STREAM_SAMPLE = 1024
 };
 
 static df_status
@@ -71,10 +73,14 @@ bytes_needed(const struct session *s)
 {
     double tokens = (double) s->tokens, samples = (double) s->n;
     double token = (double) df_capture_token_bytes(&s->header);
+    size_t wide; /* datasets */
 
     switch ((enum df_capture_format) opt.format) {
     case DF_CAPTURE_HDF5:
-        return tokens * token + samples * HDF5_SAMPLE + HDF5_FILE;
+        wide = (opt.layout == DF_CAPTURE_SPLIT ? s->layers.n : 1)
+               + opt.last_hidden;
+        return tokens * token + samples * HDF5_SAMPLE + HDF5_FILE
+               + (double) (wide * HDF5_CHUNK);
     case DF_CAPTURE_STREAM:
         return tokens * token + samples * STREAM_SAMPLE;
     case DF_CAPTURE_SPECULATORS:

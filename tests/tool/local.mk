@@ -22,5 +22,7 @@ tool_tests += tests/tool/options.sh
 tool_tests += tests/tool/train-usage.sh tests/tool/train-bad-input.sh \
   tests/tool/train-same.sh tests/tool/train-resume.sh \
   tests/tool/train-kill.sh tests/tool/train-failures.sh \
-  tests/tool/train-sum.sh tests/tool/train-options.sh
-EXTRA_DIST += tests/tool/train.sh
+  tests/tool/train-sum.sh tests/tool/train-options.sh \
+  tests/tool/train-captures.sh tests/tool/capture-usage.sh \
+  tests/tool/capture-recover.sh tests/tool/capture-files.sh
+EXTRA_DIST += tests/tool/train.sh tests/tool/capture.sh

@@ -57,6 +57,10 @@ DF_EXPORT DF_MUST_USE df_status df_device_open(struct df_device **out,
                                                const char *name);
 DF_EXPORT void df_device_close(struct df_device *dev);
 
+/* How many GPUs there are, "cuda:0" being the first.  If none, WHY points to
+   the reason, a constant.  */
+DF_EXPORT int df_cuda_devices(const char **why);
+
 DF_EXPORT const char *df_device_name(const struct df_device *dev);
 DF_EXPORT bool df_device_is_cpu(const struct df_device *dev);
 

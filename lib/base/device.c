@@ -44,6 +44,19 @@ open_cuda(struct df_device **out, int index)
 #endif
 }
 
+int
+df_cuda_devices(const char **why)
+{
+    int n = 0;
+
+#ifdef HAVE_CUDA
+    df_cuda_device_count(&n, why);
+#else
+    *why = "built without CUDA";
+#endif
+    return n;
+}
+
 df_status
 df_device_open(struct df_device **out, const char *name)
 {

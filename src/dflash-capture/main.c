@@ -17,6 +17,7 @@ open_input(struct session *s)
                         &input.target_devices, input.target_devices));
     DF_TRY(model_open(&s->model));
     model_layers(&s->model, &capture_tool, &s->layers);
+    describe_header(s);
     /* Blocks aren't captured; the limits have samples left out that no
        drafter could learn from, as training does.  */
     s->limits =

@@ -101,5 +101,5 @@ ok '  with the same values' grep -q '^seed = 7 ' out
 ok 'an absent folder is named' captures 2 absent/a.h5
 ok '  at once' says '^dflash-capture: absent/a.h5: No such file or dir'
 ok 'samples that no drafter could learn from are left out' \
-  captures 0 few.h5 --max-length 22
+  captures 0 few.h5 --max-length 19
 ok '  and counted' says 'warning: [0-9]* skipped: nothing to learn within'

@@ -108,14 +108,29 @@ ignore_problem(void *arg, df_status status, const char *message)
 }
 
 static df_status
+compare_headers(const struct session *s, const struct df_capture_header *h)
+{
+    bool strict = opt.format != DF_CAPTURE_SPECULATORS; /* have no more */
+    char text[256];
+
+    if (df_capture_differs(h, &s->header, strict, text, sizeof text))
+        return DF_FAIL(DF_INVALID, "%s: holds other captures: %s", opt.output,
+                       text);
+    return compare_notes(h->notes);
+}
+
+static df_status
 look_at_output(const struct session *s, bool *done)
 {
     const struct df_captures_options o = {.problem = ignore_problem};
     struct df_captures *there;
     df_status status;
 
-    DF_TRY(df_captures_open(&there, &opt.output, 1, &o));
-    status = compare_notes(df_captures_header(there, 0)->notes);
+    status = df_captures_open(&there, &opt.output, 1, &o);
+    if (status == DF_FORMAT) /* nothing yet, or else the writer refuses it */
+        return DF_OK;
+    DF_TRY(status);
+    status = compare_headers(s, df_captures_header(there, 0));
     if (status == DF_OK)
         status = mark_there(there, s->source.dataset, done);
     df_captures_free(there);

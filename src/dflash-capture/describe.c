@@ -54,16 +54,21 @@ make_notes(struct session *s)
     return s->notes ? DF_OK : DF_FAIL(DF_NO_MEMORY, "notes of the capture");
 }
 
-df_status
-describe_capture(struct session *s)
+void
+describe_header(struct session *s)
 {
-    DF_TRY(make_plan(s));
-    DF_TRY(make_notes(s));
     s->header = model_header(&s->model, &s->layers);
     s->header.layout = (enum df_capture_layout) opt.layout;
     s->header.has_last_hidden = opt.last_hidden;
     s->header.seed = (uint64_t) input.seed;
     s->header.tool = "dflash-capture " PACKAGE_VERSION;
+}
+
+df_status
+describe_capture(struct session *s)
+{
+    DF_TRY(make_plan(s));
+    DF_TRY(make_notes(s));
     s->header.notes = s->notes;
     return DF_OK;
 }

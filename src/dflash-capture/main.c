@@ -18,6 +18,7 @@ open_input(struct session *s)
                         PLACE_TARGET));
     DF_TRY(model_open(&s->model));
     model_layers(&s->model, &capture_tool, &s->layers);
+    describe_header(s);
     /* Blocks aren't captured; the limits have samples left out that no
        drafter could learn from, as training does.  */
     s->limits =

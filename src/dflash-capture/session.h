@@ -2,8 +2,8 @@
 
    The steps of main, in this order:
 
-       open_input, choose_samples, describe_capture, check_space,
-       open_run, capture  */
+       open_input, describe_header, choose_samples, describe_capture,
+       check_space, open_run, capture, report  */
 
 #ifndef DF_CAPTURE_SESSION_H
 #define DF_CAPTURE_SESSION_H
@@ -38,6 +38,9 @@ struct session {
     atomic_size_t written;
     bool told; /* that a signal came */
 };
+
+/* The header but for its notes.  */
+void describe_header(struct session *s);
 
 /* Each returns DF_OK or a failure with its message.  */
 df_status choose_samples(struct session *s);

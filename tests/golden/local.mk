@@ -1,7 +1,7 @@
 ## Comparisons with what other programs computed; `make check-golden` runs
 ## just these.
-golden_tests = tests/golden/chat.t tests/golden/drafter.t \
-  tests/golden/greedy.t tests/golden/target.t tests/golden/tokenizer.t
+golden_tests = tests/golden/capture.t tests/golden/chat.t \
+  tests/golden/drafter.t tests/golden/greedy.t tests/golden/target.t tests/golden/tokenizer.t
 unit_tests += $(golden_tests)
 check_LTLIBRARIES += tests/golden/libgolden.la
 tests_golden_libgolden_la_SOURCES = tests/golden/cases.c \
@@ -9,6 +9,9 @@ tests_golden_libgolden_la_SOURCES = tests/golden/cases.c \
 tests_golden_libgolden_la_CPPFLAGS = $(unit_cppflags)
 golden_ldadd = tests/golden/libgolden.la $(unit_ldadd)
 
+tests_golden_capture_t_SOURCES = tests/golden/capture.c
+tests_golden_capture_t_CPPFLAGS = $(unit_cppflags)
+tests_golden_capture_t_LDADD = $(golden_ldadd)
 tests_golden_chat_t_SOURCES = tests/golden/chat.c
 tests_golden_chat_t_CPPFLAGS = $(unit_cppflags)
 tests_golden_chat_t_LDADD = $(golden_ldadd)

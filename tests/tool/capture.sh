@@ -1,5 +1,7 @@
 # Sourced by the tests that capture, after train.sh: small captures of its
 # data, of two layers.
+shared=$DFLASH_SHARED
+unset DFLASH_SHARED # the tool would take it for a slip
 small='--target-layer-ids 1,3 --max-length 64 --token-budget 128
 --max-batch-size 2'
 # captures STATUS FILE OPTION...: true if it exits with STATUS.

@@ -1,11 +1,14 @@
 info_TEXINFOS += doc/dflash.texi
-EXTRA_DIST += doc/internals/build.md doc/internals/pipeline.md \
-  doc/internals/shapes.md
+EXTRA_DIST += doc/internals/batch-plan.md doc/internals/build.md \
+  doc/internals/checkpoint.md doc/internals/data.md doc/internals/ops.md \
+  doc/internals/options.md doc/internals/pipeline.md \
+  doc/internals/shapes.md doc/internals/template.md \
+  doc/internals/tokenizer.md
 
-## The man pages, each from its tool's --help and doc/TOOL.x.  To add one:
-##   man_pages += doc/dflash-train.1
-##   doc/dflash-train.1: dflash-train$(EXEEXT)
-man_pages =
+## The man pages, each from its tool's --help and doc/TOOL.x.  To add one,
+## name it and what it is made from.
+man_pages = doc/dflash-train.1
+doc/dflash-train.1: dflash-train$(EXEEXT)
 dist_man_MANS += $(man_pages)
 EXTRA_DIST += $(man_pages:.1=.x)
 MAINTAINERCLEANFILES = $(man_pages)

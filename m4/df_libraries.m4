@@ -80,9 +80,7 @@ AC_DEFUN([DF_LIBRARIES],
     -I$df_blas/openblas-serial,-lopenblas
     -I/usr/include/openblas,-lopenblas ,-lopenblas],
    [#include <cblas.h>], [openblas_set_num_threads], [libopenblas-dev],
-   [openblas-devel])
- AC_DEFINE([HAVE_OPENBLAS_SET_NUM_THREADS], [1],
-   [Define to 1 if cblas.h declares openblas_set_num_threads.])])
+   [openblas-devel])])
 
 # DF_OPTIONAL(OPTION, VARIABLE, NAME, WORDS, PROLOGUE, FUNCTION)
 # --------------------------------------------------------------

@@ -3,7 +3,7 @@
 # Put every flag of the list that $CC takes into LOOP_CFLAGS: what the CPU's
 # operations are compiled with.  They stand before CFLAGS, hence no -O3,
 # which a later -O2 would undo.  Define HAVE_TARGET_CLONES if a function can
-# be compiled for several processors and be called from another file: clang
+# be compiled for several instruction sets and be called from another file: clang
 # gives the clones' common name a suffix that only the same file knows.
 AC_DEFUN([DF_LOOPS],
 [LOOP_CFLAGS=
@@ -23,8 +23,7 @@ AC_DEFUN([DF_LOOPS],
 #ifdef __clang__
 # error "clones can't be called from other files"
 #endif
-__attribute__ ((target_clones ("arch=skylake-avx512", "arch=haswell",
-                               "default")))
+__attribute__ ((target_clones ("avx512f", "avx2", "default")))
 int twice (int x) { return 2 * x; }]], [[return twice (0);]])],
    [df_clones=yes
     AC_DEFINE([HAVE_TARGET_CLONES], [1],

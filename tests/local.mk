@@ -25,11 +25,11 @@ unit_ldadd = tests/tap/libtap.la lib/libcore.la
 
 include $(srcdir)/tests/unit/base/local.mk
 include $(srcdir)/tests/unit/common/local.mk
+include $(srcdir)/tests/unit/cpu/local.mk
 include $(srcdir)/tests/unit/text/local.mk
 include $(srcdir)/tests/unit/model/local.mk
 include $(srcdir)/tests/unit/draft/local.mk
 include $(srcdir)/tests/unit/pipe/local.mk
-include $(srcdir)/tests/unit/cpu/local.mk
 include $(srcdir)/tests/ops/local.mk
 include $(srcdir)/tests/golden/local.mk
 include $(srcdir)/tests/tool/local.mk

@@ -14,7 +14,8 @@
 
    A failure of queued work sticks to its stream: it is returned by every
    later df_stream_sync and by df_event_wait of events recorded behind it,
-   and no later work of that stream runs.  */
+   and no later work of that stream runs.  Such events count as reached, and
+   a stream that waits for one fails in the same way.  */
 
 #ifndef DFLASH_DEVICE_H
 #define DFLASH_DEVICE_H
@@ -66,6 +67,11 @@ DF_EXPORT enum df_dtype df_device_act(const struct df_device *dev);
 DF_EXPORT void df_device_get_stats(const struct df_device *dev,
                                    struct df_device_stats *out);
 
+/* The OPENBLAS_CORETYPE that would make products on the CPU faster: OpenBLAS
+   fell back to loops for any processor, and this one can run better ones.
+   NULL if there is nothing to gain.  */
+DF_EXPORT const char *df_cpu_better_core(void);
+
 /* Allocate BYTES, aligned to 256; contents are undefined.  DF_NO_MEMORY says
    how much was asked.  Freeing NULL is allowed.  */
 DF_EXPORT DF_MUST_USE df_status df_device_alloc(struct df_device *dev,
@@ -90,7 +96,8 @@ DF_EXPORT DF_MUST_USE df_status df_event_new(struct df_event **out,
                                              struct df_device *dev);
 DF_EXPORT void df_event_free(struct df_event *event);
 
-/* Queue on STREAM: EVENT is reached.  Recording again moves it.  */
+/* Queue on STREAM: EVENT, of the same device, is reached.  Recording again
+   moves it.  */
 DF_EXPORT DF_MUST_USE df_status df_event_record(struct df_event *event,
                                                 struct df_stream *stream);
 

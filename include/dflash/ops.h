@@ -249,7 +249,8 @@ struct df_draft_attention_bwd_args {
 /* Noise for the hidden states: uniform in [-AMPLITUDE, AMPLITUDE], the
    element of feature f (over all K*H) of a sample's token being number
    f % 4 of df_philox(KEY, f / 4, token, sample & 2^32-1, sample >> 32).
-   A noised value is bf16(float(bf16(x)) + noise).  */
+   A noised value is bf16(float(bf16(x)) + noise), noise = AMPLITUDE *
+   (2 * df_uniform(number) - 1), product and sum each rounded to float.  */
 struct df_noise {
     float amplitude; /* 0: none, and the rest is unused */
     uint64_t key;

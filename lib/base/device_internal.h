@@ -74,7 +74,7 @@ struct df_event {
 /* Open CPU device number INDEX.  */
 DF_MUST_USE df_status df_cpu_open(struct df_device **out, int index);
 
-/* Count memory that DEV got or gave back: BYTES may be negative.  */
+/* Count memory that DEV got, BYTES >= 0, or gave back, BYTES < 0.  */
 void df_device_count(struct df_device *dev, enum df_memory kind,
                      int64_t bytes);
 

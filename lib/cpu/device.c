@@ -1,7 +1,6 @@
 #include <config.h>
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -56,7 +55,8 @@ cpu_free(struct df_device *dev, enum df_memory kind, void *ptr)
 {
     struct header *h = (struct header *) ((char *) ptr - ALIGN);
 
-    df_device_count(dev, kind, -(int64_t) h->bytes);
+    if (h->bytes > 0)
+        df_device_count(dev, kind, -(int64_t) h->bytes);
     free(h);
 }
 
@@ -165,26 +165,17 @@ static const struct df_device_vtable vtable = {
 #undef X
 };
 
-/* The pool splits the work; threads of the library's own would compete with
-   it, and their number would change the bits.  */
-static void
-one_blas_thread(void)
-{
-#ifdef HAVE_OPENBLAS_SET_NUM_THREADS
-    openblas_set_num_threads(1);
-#endif
-}
-
 df_status
 df_cpu_open(struct df_device **out, int index)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct cpu_device *dev = calloc(1, sizeof *dev);
     df_status status;
 
     if (!dev)
         return DF_FAIL(DF_NO_MEMORY, "device cpu:%d", index);
-    pthread_once(&once, one_blas_thread);
+    /* The pool splits the work; threads of the library's own would compete
+       with it, and their number would change the bits.  */
+    openblas_set_num_threads(1);
     status = df_pool_acquire();
     if (status != DF_OK) {
         free(dev);

@@ -4,7 +4,8 @@ noinst_LTLIBRARIES += lib/libcpu.la
 lib_libcore_la_LIBADD += lib/libcpu.la
 lib_libcpu_la_CPPFLAGS = $(core_cppflags)
 lib_libcpu_la_CFLAGS = $(AM_CFLAGS) $(LOOP_CFLAGS)
-lib_libcpu_la_SOURCES = lib/cpu/attention.c lib/cpu/blas_internal.h \
+lib_libcpu_la_SOURCES = lib/cpu/attention.c lib/cpu/blas.c \
+  lib/cpu/blas_internal.h \
   lib/cpu/clones_internal.h lib/cpu/cpu_internal.h lib/cpu/device.c \
   lib/cpu/draft_attention.c \
   lib/cpu/draft_attention_bwd.c lib/cpu/draft_chunk.c \

@@ -1,5 +1,6 @@
 noinst_LTLIBRARIES += src/common/libcommon.la
-src_common_libcommon_la_SOURCES = src/common/exit.c src/common/exit.h \
+src_common_libcommon_la_SOURCES = src/common/blas.c src/common/blas.h \
+  src/common/exit.c src/common/exit.h \
   src/common/format.c src/common/message.c src/common/message.h \
   src/common/message_private.h src/common/option.c src/common/option.h \
   src/common/option_config.c src/common/option_help.c \

@@ -1,5 +1,6 @@
 #include <config.h>
 
+#include "common/blas.h"
 #include "common/message.h"
 #include "common/progress.h"
 #include "common/signals.h"
@@ -58,6 +59,7 @@ main(int argc, char **argv)
     struct session session = {0};
     int status;
 
+    choose_blas(argv);
     parse_options(&train_tool, argc, argv);
     signals_install();
     status = run(&session);

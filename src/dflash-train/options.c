@@ -73,7 +73,7 @@ static const struct option_def options[] = {
     {OPT_STRING, 0, "stats", "FILE", &opt.stats, .implied = "-",
      .unset = "none",
      .help = "print more numbers of the pipeline at the end; with FILE, "
-             "write them there as JSON"},
+             "write them there as JSON too"},
 
     {OPT_GROUP, .help = "The drafter"},
     {OPT_INT, 0, "num-draft-layers", "N", &opt.num_draft_layers, .min = 1,
@@ -103,7 +103,7 @@ static const struct option_def options[] = {
     {OPT_INT, 0, "token-budget", "N", &opt.token_budget, .min = 2,
      .max = 1 << 28, .help = "fill a batch with up to N tokens"},
     {OPT_INT, 0, "max-batch-size", "N", &opt.max_batch_size, .min = 1,
-     .max = 1 << 16, .help = "and with up to N sequences"},
+     .max = 1 << 16, .help = "fill a batch with up to N sequences"},
     {OPT_SIZE, 0, "cache", "BYTES", &opt.cache, .min = 0, .max = LONG_MAX,
      .help = "keep the tokens in memory if they fit into BYTES"},
 
@@ -124,7 +124,8 @@ static const struct option_def options[] = {
     {OPT_INT, 0, "max-steps", "N", &opt.max_steps, .min = 1,
      .max = LONG_MAX / 2, .unset = "none", .help = "stop after N steps"},
     {OPT_REAL, 0, "learning-rate", "R", &opt.learning_rate,
-     .range = {.max = 1e3, .above_min = true}, .help = "begin with rate R"},
+     .range = {.max = 1e3, .above_min = true},
+     .help = "let the learning rate rise to R, then fall to 0"},
     {OPT_REAL, 0, "warmup-ratio", "F", &opt.warmup_ratio, .range = {.max = 1},
      .help = "warm up over the fraction F of all steps"},
     {OPT_REAL, 0, "max-grad-norm", "X", &opt.max_grad_norm,
@@ -139,10 +140,11 @@ static const struct option_def options[] = {
     {OPT_GROUP, .help = "During the run"},
     {OPT_INT, 0, "eval-interval", "N", &opt.eval_interval, .min = 0,
      .max = LONG_MAX / 2,
-     .help = "evaluate every N steps; 0: before the first and after the last"},
+     .help = "evaluate every N steps; 0: only before the first and after "
+             "the last"},
     {OPT_INT, 0, "save-interval", "N", &opt.save_interval, .min = 0,
      .max = LONG_MAX / 2,
-     .help = "write a checkpoint every N steps; 0: at the end"},
+     .help = "write a checkpoint every N steps; 0: only at the end"},
     {OPT_INT, 0, "keep", "N", &opt.keep, .min = 0, .max = 1 << 20,
      .help = "keep the newest N checkpoints; 0: all"},
     {OPT_INT, 0, "log-interval", "N", &opt.log_interval, .min = 1,
@@ -165,7 +167,8 @@ static const struct option_def options[] = {
      .help = "start training when N batches are ready"},
     {OPT_CHOICE, 0, "transport", "HOW", &opt.transport, .choices = transports,
      .help = "bring hidden states to the drafter through host memory, from "
-             "device to device, or not at all (local)"},
+             "device to device, or without a copy on one device (local); "
+             "auto: local where that is possible, else host"},
     COMMON_OPTIONS,
     {0},
 };

@@ -1,7 +1,7 @@
 ## Every public header compiles alone; what it declares is exported, and
-## nothing else; quickstart does as it says.
+## nothing else; quickstart does as it says; the manual has what there is.
 tool_tests += tests/tool/headers.sh tests/tool/exports.sh \
-  tests/tool/quickstart.sh tests/tool/hooks.sh
+  tests/tool/quickstart.sh tests/tool/hooks.sh tests/tool/manual.sh
 
 ## make installcheck: a program compiled against the installed tree.
 EXTRA_DIST += tests/install/run.sh tests/install/uses.c

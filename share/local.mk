@@ -1,0 +1,9 @@
+## The demo's target, its data and the script that trains a drafter with
+## them.
+demodir = $(pkgdatadir)/demo
+dist_demo_DATA = share/demo/heldout.jsonl share/demo/train.jsonl
+dist_demo_SCRIPTS = share/demo/run
+demotargetdir = $(demodir)/target
+dist_demotarget_DATA = share/demo/target/config.json \
+  share/demo/target/model.safetensors share/demo/target/tokenizer.json \
+  share/demo/target/tokenizer_config.json

@@ -24,3 +24,4 @@ include $(srcdir)/lib/model/local.mk
 include $(srcdir)/lib/draft/local.mk
 include $(srcdir)/lib/pipe/local.mk
 include $(srcdir)/lib/cpu/local.mk
+include $(srcdir)/lib/store/local.mk

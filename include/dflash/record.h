@@ -82,7 +82,13 @@ DF_EXPORT const uint16_t *
 df_capture_row(const struct df_capture_header *header,
                const struct df_capture_sample *sample, size_t t, size_t k);
 
-/* Bytes that a token takes, and a sample besides, in any format.  */
+/* Check that the ids of SAMPLE are within the vocabulary and its mask is 0 or
+   1: a writer does that, a reader doesn't.  WHERE begins the message.  */
+DF_EXPORT DF_MUST_USE df_status df_capture_sample_check(
+    const struct df_capture_header *header,
+    const struct df_capture_sample *sample, const char *where);
+
+/* Bytes that a token takes in any format but the speculators' own.  */
 DF_EXPORT uint64_t
 df_capture_token_bytes(const struct df_capture_header *header);
 
@@ -99,11 +105,10 @@ struct df_capture_writer_options {
 /* Open PATH; of a stream, "-" is standard output.  DF_INVALID if PATH
    exists and OPTIONS, which may be NULL, doesn't say what to do, or if it
    holds a capture of another header; DF_IO if another process writes it.  */
-DF_EXPORT DF_MUST_USE df_status
-df_capture_writer_open(struct df_capture_writer **out, const char *path,
-                       enum df_capture_format format,
-                       const struct df_capture_header *header,
-                       const struct df_capture_writer_options *options);
+DF_EXPORT DF_MUST_USE df_status df_capture_writer_open(
+    struct df_capture_writer **out, const char *path,
+    enum df_capture_format format, const struct df_capture_header *header,
+    const struct df_capture_writer_options *options);
 
 /* Whether the sample ID is in the capture already, and how many are.  */
 DF_EXPORT bool df_capture_writer_has(const struct df_capture_writer *writer,
@@ -115,9 +120,8 @@ df_capture_writer_count(const struct df_capture_writer *writer);
    once it is committed: every FLUSH_EVERY samples, by _commit, or by _close.
    After a failure of DF_IO nothing more is written; what was committed
    stays.  DF_IO, DF_INVALID.  */
-DF_EXPORT DF_MUST_USE df_status
-df_capture_writer_put(struct df_capture_writer *writer,
-                      const struct df_capture_sample *sample);
+DF_EXPORT DF_MUST_USE df_status df_capture_writer_put(
+    struct df_capture_writer *writer, const struct df_capture_sample *sample);
 DF_EXPORT DF_MUST_USE df_status
 df_capture_writer_commit(struct df_capture_writer *writer);
 
@@ -165,9 +169,10 @@ df_captures_open(struct df_captures **out, const char *const *paths, size_t n,
                  const struct df_captures_options *options);
 DF_EXPORT void df_captures_free(struct df_captures *captures);
 
-/* The header of the file number I, at least 0; all agree.  */
+/* How many files there are, and the header of each; all agree.  */
+DF_EXPORT size_t df_captures_files(const struct df_captures *captures);
 DF_EXPORT const struct df_capture_header *
-df_captures_header(const struct df_captures *captures, size_t i);
+df_captures_header(const struct df_captures *captures, size_t file);
 
 /* Whether it is a pipe: then count and lengths are not known, and only
    df_captures_next reads.  */
@@ -200,15 +205,15 @@ struct df_capture_run {
 
 /* Read the sample of entry I; the next one in order, or DF_END.  OUT is
    SCRATCH's until its next use.  DF_FORMAT also when checks disagree: OUT
-   is filled nevertheless, and df_capture_runs says where.  After any other
-   failure of _next the pipe is at its end.  */
+   is filled nevertheless, and df_capture_runs says where.  After a failure
+   _next goes on with the sample after the bad one, if the pipe itself is in
+   order, and else returns DF_END.  */
 DF_EXPORT DF_MUST_USE df_status df_captures_read(
     struct df_captures *captures, size_t i, struct df_capture_scratch *scratch,
     struct df_capture_sample *out);
-DF_EXPORT DF_MUST_USE df_status
-df_captures_next(struct df_captures *captures,
-                 struct df_capture_scratch *scratch,
-                 struct df_capture_sample *out);
+DF_EXPORT DF_MUST_USE df_status df_captures_next(
+    struct df_captures *captures, struct df_capture_scratch *scratch,
+    struct df_capture_sample *out);
 
 /* The rows of the sample just read whose checks disagree; N is 0 when all
    is well.  */
@@ -219,12 +224,12 @@ df_capture_runs(const struct df_capture_scratch *scratch, size_t *n);
 DF_EXPORT const uint8_t *
 df_capture_image(const struct df_capture_scratch *scratch, size_t *size);
 
-/* Compare SAMPLE with its checks.  Runs are added to SCRATCH.  */
-DF_EXPORT DF_MUST_USE df_status
-df_capture_verify(struct df_capture_scratch *scratch,
-                  const struct df_capture_header *header,
-                  const struct df_capture_sample *sample,
-                  enum df_capture_verify how);
+/* Compare SAMPLE with its checks.  Runs are added to SCRATCH; WHERE begins
+   the message.  */
+DF_EXPORT DF_MUST_USE df_status df_capture_verify(
+    struct df_capture_scratch *scratch, const struct df_capture_header *header,
+    const struct df_capture_sample *sample, enum df_capture_verify how,
+    const char *where);
 
 /* Rows of the dataset FIELD of an HDF5 file that were never stored, so that
    they read as zeros.  */

@@ -1,0 +1,300 @@
+/* A sample: its rows in the order they lie in, and what each shows.  */
+
+#include <config.h>
+
+#include <stdlib.h>
+
+#include "store/scan_internal.h"
+
+enum {
+    TABLE_BYTES = 32 << 20,
+    MAX_IDS = 2 << 20, /* ids that are remembered */
+    MIN_EQUAL = 16     /* elements of a row that aren't equal by chance */
+};
+
+#define X(name, word, text) word,
+static const char *const words[] = {DF_FINDINGS(X)};
+#undef X
+#define X(name, word, text) text,
+static const char *const texts[] = {DF_FINDINGS(X)};
+#undef X
+
+const char *
+df_finding_word(enum df_finding_kind kind)
+{
+    return words[kind];
+}
+
+const char *
+df_finding_text(enum df_finding_kind kind)
+{
+    return texts[kind];
+}
+
+df_status
+df_scan_new(struct df_scan **out, const struct df_capture_header *header,
+            const struct df_scan_options *options)
+{
+    struct df_scan *scan = calloc(1, sizeof *scan);
+    df_status status;
+
+    *out = NULL;
+    if (!scan)
+        return DF_FAIL(DF_NO_MEMORY, "a scan");
+    scan->header = *header;
+    if (options)
+        scan->options = *options;
+    status = df_row_table_init(&scan->table, scan->options.table_bytes
+                                                 ? scan->options.table_bytes
+                                                 : TABLE_BYTES);
+    if (status == DF_OK)
+        *out = scan;
+    else
+        df_scan_free(scan);
+    return status;
+}
+
+void
+df_scan_free(struct df_scan *scan)
+{
+    if (!scan)
+        return;
+    df_row_table_clear(&scan->table);
+    df_id_set_clear(&scan->ids);
+    free(scan->tokens.context);
+    free(scan->tokens.repetitive);
+    free(scan->rows);
+    free(scan);
+}
+
+const struct df_scan_counts *
+df_scan_counts(const struct df_scan *scan)
+{
+    return &scan->counts;
+}
+
+void
+df_scan_add(struct df_scan *scan, const struct df_finding *f)
+{
+    const struct df_finding *hole = &scan->hole;
+
+    scan->counts.by_kind[f->kind]++;
+    if (f->kind != DF_FIND_SOURCE) {
+        scan->counts.findings++;
+        scan->found++;
+    }
+    if (f->kind == DF_FIND_FILE || f->kind == DF_FIND_READ)
+        scan->counts.read_errors++;
+    if (f->kind == DF_FIND_SHAPE)
+        scan->counts.length_mismatches++;
+    if (f->kind == DF_FIND_HOLE) {
+        scan->counts.nulls += hole->kind != DF_FIND_HOLE || !f->has_sample
+                              || f->index != hole->index || f->id != hole->id;
+        scan->hole = *f;
+    }
+    if (scan->options.report)
+        scan->options.report(scan->options.arg, f);
+}
+
+/* What the values of ROW alone show.  */
+static void
+look_at_values(struct df_scan *scan, const uint16_t *row,
+               struct df_row_measure *m, size_t k, size_t t)
+{
+    size_t H = scan->header.hidden_size;
+    uint64_t nans, infs, poison;
+    uint16_t pattern;
+
+    if (m->max >= DF_ORDER_INF || m->min <= DF_ORDER_NEG_INF) {
+        df_scan_count_specials(row, H, &nans, &infs);
+        if (nans > 0)
+            df_scan_note(scan, DF_FIND_NAN, k, t, nans, 0, NULL);
+        if (infs > 0)
+            df_scan_note(scan, DF_FIND_INF, k, t, infs, 0, NULL);
+        m->damaged = true;
+    }
+    if (m->min >= DF_ORDER_NEG_ZERO && m->max <= 0) {
+        df_scan_note(scan, DF_FIND_ZERO, k, t, 1, 0, NULL);
+        m->damaged = true;
+        return;
+    }
+    poison = df_scan_find_poison(row, H, m, &pattern);
+    if (poison > 0)
+        df_scan_note(scan, DF_FIND_POISON, k, t, poison, pattern, NULL);
+    else if (m->min == m->max && H > 1)
+        df_scan_note(scan, DF_FIND_CONSTANT, k, t, 1, row[0], NULL);
+    m->damaged |= poison > 0 || (m->min == m->max && H > 1);
+}
+
+static void
+remember(struct df_scan *scan, uint64_t hash, size_t k, size_t t, int state)
+{
+    df_row_table_put(&scan->table, &(struct df_row_entry){
+                                       .hash = hash,
+                                       .index = scan->sample->index,
+                                       .id = scan->sample->id,
+                                       .token = (uint32_t) t,
+                                       .context = scan->tokens.context[t],
+                                       .k = (uint8_t) k,
+                                       .state = state,
+                                   });
+}
+
+/* A row that isn't what was packed.  Both are remembered, what is here and
+   what should be.  */
+static void
+look_for_origin(struct df_scan *scan, struct df_row_measure *m,
+                uint64_t expected, size_t k, size_t t)
+{
+    bool plain = m->min == m->max;
+    const struct df_row_entry *origin =
+        plain ? NULL : df_row_table_find(&scan->table, m->hash, DF_ROW_RIGHT);
+
+    df_scan_note(scan, DF_FIND_CHECK, k, t, 1, 0, origin);
+    m->damaged = true;
+    if (!plain)
+        remember(scan, m->hash, k, t, DF_ROW_WRONG);
+    if (!scan->tokens.repetitive[t])
+        remember(scan, expected, k, t, DF_ROW_RIGHT);
+}
+
+/* A row that is what was packed, perhaps not for these tokens.  */
+static void
+look_for_equals(struct df_scan *scan, struct df_row_measure *m, size_t k,
+                size_t t)
+{
+    const struct df_row_entry *equal;
+
+    if (m->damaged || scan->tokens.repetitive[t]
+        || scan->header.hidden_size < MIN_EQUAL)
+        return;
+    if (t > 0 && scan->before[k] == m->hash) {
+        const struct df_row_entry before = {
+            .hash = m->hash,
+            .index = scan->sample->index,
+            .id = scan->sample->id,
+            .token = (uint32_t) t - 1,
+            .k = (uint8_t) k,
+        };
+
+        df_scan_note(scan, DF_FIND_REPEAT, k, t, 1, 0, &before);
+        m->damaged = true;
+        return;
+    }
+    equal = df_row_table_find(&scan->table, m->hash, DF_ROW_RIGHT);
+    if (equal
+        && (equal->k != k || equal->context != scan->tokens.context[t])) {
+        df_scan_note(scan, DF_FIND_COPY, k, t, 1, 0, equal);
+        m->damaged = true;
+    }
+    remember(scan, m->hash, k, t, DF_ROW_RIGHT);
+}
+
+/* The last hidden state may be captured as a layer too.  */
+static bool
+is_layer_before(const struct df_scan *scan, const struct df_row_measure *m,
+                size_t k)
+{
+    return k > 0 && k == scan->header.K
+           && m[-(ptrdiff_t) scan->sample->n].hash == m->hash;
+}
+
+static void
+look_at_row(struct df_scan *scan, const struct df_capture_header *h, size_t k,
+            size_t t)
+{
+    const struct df_capture_sample *s = scan->sample;
+    struct df_row_measure *m = &scan->rows[k * s->n + t];
+    const uint16_t *row = df_capture_row(h, s, t, k);
+    const struct df_row_entry *wrong;
+    uint64_t expected;
+
+    df_scan_measure(m, row, h->hidden_size);
+    m->damaged = false;
+    look_at_values(scan, row, m, k, t);
+    expected = s->checks ? s->checks[t * df_head_checks(h) + k] : m->hash;
+    wrong = s->checks ? df_row_table_find(&scan->table, expected, DF_ROW_WRONG)
+                      : NULL;
+    if (wrong)
+        df_scan_note(scan, DF_FIND_SOURCE, k, t, 1, 0, wrong);
+    if (m->hash != expected)
+        look_for_origin(scan, m, expected, k, t);
+    else if (!is_layer_before(scan, m, k))
+        look_for_equals(scan, m, k, t);
+    scan->before[k] = m->hash;
+}
+
+/* Rows in the order that they lie in.  */
+static void
+look_at_rows(struct df_scan *scan, const struct df_capture_header *h)
+{
+    size_t n = scan->sample->n, slots = df_scan_slots(h);
+    size_t packed = h->layout == DF_CAPTURE_PACKED ? h->K : 0;
+
+    for (size_t t = 0; t < n; t++)
+        for (size_t k = 0; k < packed; k++)
+            look_at_row(scan, h, k, t);
+    for (size_t k = packed; k < slots; k++)
+        for (size_t t = 0; t < n; t++)
+            look_at_row(scan, h, k, t);
+    df_scan_look_at_norms(scan);
+    for (size_t k = 0; k < slots; k++)
+        df_scan_end_runs(scan, k);
+}
+
+static df_status
+make_rows(struct df_scan *scan, size_t count)
+{
+    if (count <= scan->rows_size)
+        return DF_OK;
+    free(scan->rows);
+    scan->rows = calloc(count, sizeof *scan->rows);
+    scan->rows_size = scan->rows ? count : 0;
+    return scan->rows ? DF_OK : DF_FAIL(DF_NO_MEMORY, "%zu rows", count);
+}
+
+static df_status
+look_for_twin(struct df_scan *scan)
+{
+    const struct df_capture_sample *s = scan->sample;
+
+    if (df_id_set_has(&scan->ids, s->id)) {
+        df_scan_add(scan, &(struct df_finding){
+                              .kind = DF_FIND_TWIN,
+                              .file = scan->file,
+                              .has_sample = true,
+                              .index = s->index,
+                              .id = s->id,
+                              .k = DF_NO_LAYER,
+                              .count = 1,
+                          });
+        return DF_OK;
+    }
+    return scan->ids.count < MAX_IDS ? df_id_set_add(&scan->ids, s->id)
+                                     : DF_OK;
+}
+
+df_status
+df_scan_sample(struct df_scan *scan, const struct df_capture_header *h,
+               const char *file, const struct df_capture_sample *sample,
+               bool *good)
+{
+    struct df_scan_counts *counts = &scan->counts;
+
+    scan->file = file;
+    scan->sample = sample;
+    scan->found = 0;
+    *good = false;
+    counts->samples++;
+    counts->tokens += sample->n;
+    counts->bytes += sample->n * df_capture_token_bytes(h);
+    DF_TRY(look_for_twin(scan));
+    DF_TRY(df_scan_look_at_tokens(scan, scan->options.vocab_size
+                                            ? scan->options.vocab_size
+                                            : h->vocab_size));
+    DF_TRY(make_rows(scan, sample->n * df_scan_slots(h)));
+    look_at_rows(scan, h);
+    *good = scan->found == 0;
+    counts->good += *good;
+    return DF_OK;
+}

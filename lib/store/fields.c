@@ -31,7 +31,7 @@ df_capture_fields(const struct df_capture_header *h,
     if (!split)
         add(&out[n++], "hidden_states", DF_FIELD_HIDDEN, DF_BF16, 2, h->K * H);
     for (size_t k = 0; split && k < h->K; k++) {
-        char name[32];
+        char name[40];
 
         snprintf(name, sizeof name, "hidden_states.%zu", k);
         add(&out[n], name, DF_FIELD_HIDDEN, DF_BF16, 2, H);

@@ -45,8 +45,8 @@ format_row(const struct df_capture_sample *s, char **out, size_t *len)
 static df_status
 put_row(const struct folder_writer *w, const struct df_capture_sample *sample)
 {
-    char *line;
-    size_t len;
+    char *line = NULL;
+    size_t len = 0;
     df_status status;
 
     DF_TRY(format_row(sample, &line, &len));

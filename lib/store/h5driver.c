@@ -107,12 +107,18 @@ driver_open(const char *name, unsigned flags, hid_t fapl, haddr_t maxaddr)
         return NULL;
     }
     file->io = *io;
+    file->io->users++;
     return &file->pub;
 }
 
 static herr_t
 driver_close(H5FD_t *file)
 {
+    struct df_h5_io *io = file_of(file)->io;
+
+    io->users--;
+    if (io->orphaned)
+        df_h5_io_free(io);
     free(file);
     return 0;
 }
@@ -156,24 +162,34 @@ driver_get_eof(const H5FD_t *file, H5FD_mem_t type)
     return file_of(file)->io->size;
 }
 
-/* Lay over the SIZE bytes at ADDR what they were at the last commit.  */
+/* Lay P over the SIZE bytes at ADDR.  */
+static void
+lay_over(const struct df_h5_patch *p, uint64_t addr, size_t size,
+         uint8_t *bytes)
+{
+    uint64_t from = addr > p->addr ? addr : p->addr;
+    uint64_t to =
+        addr + size < p->addr + p->size ? addr + size : p->addr + p->size;
+
+    if (from >= to)
+        return;
+    if (p->bytes)
+        memcpy(bytes + (from - addr), p->bytes + (from - p->addr), to - from);
+    else
+        memset(bytes + (from - addr), 0, to - from);
+}
+
+/* A reader sees what was there at the last commit, so of two pieces from the
+   journal the older counts; a writer sees what it wrote last, even if it
+   came to nothing.  */
 static void
 patch(const struct df_h5_io *io, uint64_t addr, size_t size, uint8_t *bytes)
 {
-    for (size_t i = io->n_patches; i-- > 0;) {
-        const struct df_h5_patch *p = &io->patches[i];
-        uint64_t from = addr > p->addr ? addr : p->addr;
-        uint64_t to =
-            addr + size < p->addr + p->size ? addr + size : p->addr + p->size;
+    size_t n = io->n_patches;
 
-        if (from >= to)
-            continue;
-        if (p->bytes)
-            memcpy(bytes + (from - addr), p->bytes + (from - p->addr),
-                   to - from);
-        else
-            memset(bytes + (from - addr), 0, to - from);
-    }
+    for (size_t i = 0; i < n; i++)
+        lay_over(&io->patches[io->writable ? i : n - 1 - i], addr, size,
+                 bytes);
 }
 
 static herr_t
@@ -190,6 +206,27 @@ driver_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
     return 0;
 }
 
+static bool
+put(struct df_h5_io *io, uint64_t addr, size_t size, const void *bytes)
+{
+    if (addr < io->committed) {
+        uint64_t old = io->committed - addr;
+
+        if (df_h5_journal_keep(io, addr, bytes, size < old ? size : old)
+            != DF_OK)
+            return false;
+    }
+    if (df_write_at(io->fd, bytes, size, addr))
+        return true;
+    io->sys_errno = errno;
+    io->refused = size;
+    return false;
+}
+
+/* HDF5 isn't told of a write that is refused: it would be left with a file
+   that it can't close, and fail at the end of the process.  It goes on with
+   what it wrote in memory, and we give the file up at the next look at
+   io->sys_errno.  */
 static herr_t
 driver_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
              size_t size, const void *bytes)
@@ -198,22 +235,10 @@ driver_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
 
     (void) type;
     (void) dxpl;
-    if (io->dead)
-        return 0;
-    if (!io->writable || io->sys_errno)
+    if (!io->writable)
         return -1;
-    if (addr < io->committed) {
-        uint64_t old = io->committed - addr;
-
-        if (df_h5_journal_keep(io, addr, bytes, size < old ? size : old)
-            != DF_OK)
-            return -1;
-    }
-    if (!df_write_at(io->fd, bytes, size, addr)) {
-        io->sys_errno = errno;
-        io->refused = size;
-        return -1;
-    }
+    if (io->dead || io->sys_errno || !put(io, addr, size, bytes))
+        return df_h5_io_patch(io, addr, size, bytes) == DF_OK ? 0 : -1;
     if (addr + size > io->size)
         io->size = addr + size;
     return 0;
@@ -227,14 +252,14 @@ driver_truncate(H5FD_t *file, hid_t dxpl, hbool_t closing)
 
     (void) dxpl;
     (void) closing;
-    if (io->dead || !io->writable || io->end <= io->size)
+    if (io->dead || io->sys_errno || !io->writable || io->end <= io->size)
         return 0;
-    if (ftruncate(io->fd, (off_t) io->end)) {
-        io->sys_errno = errno;
-        io->refused = io->end - io->size;
-        return -1;
+    if (ftruncate(io->fd, (off_t) io->end) == 0) {
+        io->size = io->end;
+        return 0;
     }
-    io->size = io->end;
+    io->sys_errno = errno;
+    io->refused = io->end - io->size;
     return 0;
 }
 

@@ -26,6 +26,15 @@ note_reason(unsigned n, const H5E_error2_t *err, void *data)
     return 0;
 }
 
+void
+df_h5_reason(char *buf, size_t size)
+{
+    char reason[128] = "no reason given";
+
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, note_reason, reason);
+    snprintf(buf, size, "%s", reason);
+}
+
 static df_status
 fail_system(const struct df_h5_io *io, const char *what)
 {
@@ -45,7 +54,7 @@ fail_system(const struct df_h5_io *io, const char *what)
 df_status
 df_h5_fail(const struct df_h5_io *io, const char *format, ...)
 {
-    char what[160], reason[128] = "no reason given";
+    char what[160], reason[128];
     va_list args;
 
     va_start(args, format);
@@ -53,7 +62,7 @@ df_h5_fail(const struct df_h5_io *io, const char *format, ...)
     va_end(args);
     if (io->sys_errno)
         return fail_system(io, what);
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, note_reason, reason);
+    df_h5_reason(reason, sizeof reason);
     return DF_FAIL(io->writable ? DF_IO : DF_FORMAT, "%s: %s: HDF5: %s",
                    io->path, what, reason);
 }
@@ -161,6 +170,15 @@ begin_journal(struct df_h5_io *io)
     return df_h5_journal_reset(io);
 }
 
+/* A file without a byte has nothing to go back to, whatever journal lies
+   beside it.  */
+static bool
+begins(const struct df_h5_io *io, enum df_h5_open how)
+{
+    return how == DF_H5_CREATE || how == DF_H5_REPLACE
+           || (how == DF_H5_RESUME && io->size == 0);
+}
+
 df_status
 df_h5_io_open(struct df_h5_io **out, const char *path, enum df_h5_open how)
 {
@@ -178,10 +196,14 @@ df_h5_io_open(struct df_h5_io **out, const char *path, enum df_h5_open how)
     status = io->path && io->journal_path ? open_file(io, how)
                                           : DF_FAIL(DF_NO_MEMORY, "%s", path);
     if (status == DF_OK)
-        status = how == DF_H5_CREATE || how == DF_H5_REPLACE ? start_afresh(io)
-                                                             : recover(io);
-    if (status == DF_OK && io->writable)
+        status = begins(io, how) ? start_afresh(io) : recover(io);
+    if (status == DF_OK && io->writable) {
         status = begin_journal(io);
+        if (status != DF_OK && io->size == 0) {
+            unlink(io->journal_path);
+            unlink(io->path);
+        }
+    }
     if (status == DF_OK)
         *out = io;
     else
@@ -213,6 +235,7 @@ df_h5_io_roll_back(struct df_h5_io *io)
 {
     bool found;
 
+    drop_patches(io);
     DF_TRY(df_h5_journal_load(io, &found));
     if (!found)
         return DF_OK;
@@ -228,6 +251,10 @@ df_h5_io_free(struct df_h5_io *io)
 {
     if (!io)
         return;
+    if (io->users > 0) {
+        io->orphaned = io->dead = true;
+        return;
+    }
     drop_patches(io);
     if (io->journal >= 0)
         close(io->journal);

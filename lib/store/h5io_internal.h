@@ -41,6 +41,8 @@ struct df_h5_io {
     char *path;
     int fd;
     bool writable;
+    size_t users;  /* files that HDF5 holds over it: 0 or 1 */
+    bool orphaned; /* to be freed by the last of them */
     uint64_t size; /* of the file as HDF5 sees it */
     uint64_t end;  /* of what HDF5 has allocated in it */
 
@@ -49,11 +51,12 @@ struct df_h5_io {
     int journal; /* -1: none */
     uint64_t journal_size;
     uint64_t committed; /* size of the file at the last commit */
-    bool dead;          /* writes are dropped: the file is given up */
+    bool dead;          /* the file is given up: writes go to PATCHES */
     int sys_errno;      /* of the first write refused, or 0 */
     uint64_t refused;   /* its bytes */
 
-    /* Reading a file whose writer died.  */
+    /* Of a file whose writer died: what is in its journal.  While writing:
+       what was refused or dropped.  */
     struct df_h5_patch *patches; /* oldest first */
     size_t n_patches;
 };
@@ -81,6 +84,8 @@ DF_MUST_USE df_status df_h5_io_finish(struct df_h5_io *io);
 /* HDF5 has closed the file while io->dead: return to the last commit.  */
 DF_MUST_USE df_status df_h5_io_roll_back(struct df_h5_io *io);
 
+/* IO may be NULL.  Where HDF5 couldn't close its file, what it does with it
+   later comes to nothing.  */
 void df_h5_io_free(struct df_h5_io *io);
 
 /* A list of properties that opens IO's file through the driver, or a
@@ -92,6 +97,14 @@ hid_t df_h5_io_access(struct df_h5_io *io);
    for a file being written, else DF_FORMAT.  */
 DF_PRINTF(2, 3)
 df_status df_h5_fail(const struct df_h5_io *io, const char *format, ...);
+
+/* HDF5's own words for why its last call failed, into BUF.  */
+void df_h5_reason(char *buf, size_t size);
+
+/* Let HDF5 see the SIZE BYTES (NULL: zeros) at ADDR, whatever the file has
+   there.  */
+DF_MUST_USE df_status df_h5_io_patch(struct df_h5_io *io, uint64_t addr,
+                                     size_t size, const void *bytes);
 
 /* The journal.  Keep the SIZE bytes at ADDR, which BYTES will overwrite.  */
 DF_MUST_USE df_status df_h5_journal_keep(struct df_h5_io *io, uint64_t addr,

@@ -4,6 +4,7 @@
 #include <config.h>
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "store/h5_internal.h"
 
@@ -62,7 +63,9 @@ df_status
 df_h5_write_rows(const struct df_h5 *h5, const struct df_h5_set *set,
                  uint64_t first, uint64_t n, const void *data)
 {
-    if (n == 0 || move_rows(set, first, n, WRITE, (void *) data))
+    if (n == 0
+        || (move_rows(set, first, n, WRITE, (void *) data)
+            && !h5->io->sys_errno))
         return DF_OK;
     return df_h5_fail(h5->io, "%s: writing rows %" PRIu64 " to %" PRIu64,
                       set->name, first, first + n - 1);
@@ -75,13 +78,16 @@ df_h5_resize(const struct df_h5 *h5, struct df_h5_set *set, uint64_t rows)
 
     if (rows == set->rows)
         return DF_OK;
-    if (H5Dset_extent(set->id, dims) < 0)
+    if (H5Dset_extent(set->id, dims) < 0 || h5->io->sys_errno)
         return df_h5_fail(h5->io, "%s: %" PRIu64 " rows", set->name, rows);
     set->rows = rows;
     return DF_OK;
 }
 
-/* Whether all chunks that hold ROW are stored.  */
+/* Whether all chunks that hold ROW are stored.  That is a look-up in the
+   index of chunks, while to count them HDF5 goes through all.  It says that
+   a chunk is not there by failing with a text, or, in later versions, by
+   size 0.  */
 static df_status
 is_stored(const struct df_h5 *h5, const struct df_h5_set *set, uint64_t row,
           bool *stored)
@@ -92,10 +98,16 @@ is_stored(const struct df_h5 *h5, const struct df_h5_set *set, uint64_t row,
     for (at[1] = 0; at[1] < set->cols && *stored; at[1] += set->chunk_cols) {
         hsize_t bytes = 0;
 
-        if (H5Dget_chunk_storage_size(set->id, at, &bytes) < 0)
+        if (H5Dget_chunk_storage_size(set->id, at, &bytes) >= 0) {
+            *stored = bytes > 0;
+            continue;
+        }
+        char reason[128];
+        df_h5_reason(reason, sizeof reason);
+        *stored = false;
+        if (!strstr(reason, "not allocated"))
             return df_h5_fail(h5->io, "%s: looking for row %" PRIu64,
                               set->name, row);
-        *stored = bytes > 0;
     }
     return DF_OK;
 }
@@ -121,7 +133,7 @@ df_h5_find_hole(const struct df_h5 *h5, const struct df_h5_set *set,
     *hole = 0;
     while (row < end) {
         uint64_t next = end;
-        bool stored;
+        bool stored = false;
 
         if (set->chunk_rows) {
             next = (row / set->chunk_rows + 1) * set->chunk_rows;

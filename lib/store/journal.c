@@ -119,23 +119,24 @@ df_h5_journal_keep(struct df_h5_io *io, uint64_t addr, const void *bytes,
     return status;
 }
 
-static df_status
-add_patch(struct df_h5_io *io, const struct piece *piece, const void *bytes)
+df_status
+df_h5_io_patch(struct df_h5_io *io, uint64_t addr, size_t size,
+               const void *bytes)
 {
     struct df_h5_patch *grown =
         realloc(io->patches, (io->n_patches + 1) * sizeof *grown);
-    struct df_h5_patch patch = {piece->addr, piece->size, NULL};
+    struct df_h5_patch patch = {addr, size, NULL};
 
     if (grown)
         io->patches = grown;
-    if (piece->stored > 0)
-        patch.bytes = malloc(piece->stored);
-    if (!grown || (piece->stored > 0 && !patch.bytes)) {
+    if (bytes)
+        patch.bytes = malloc(size + 1);
+    if (!grown || (bytes && !patch.bytes)) {
         free(patch.bytes);
         return DF_FAIL(DF_NO_MEMORY, "%s: journal", io->path);
     }
-    if (patch.bytes)
-        memcpy(patch.bytes, bytes, piece->stored);
+    if (bytes)
+        memcpy(patch.bytes, bytes, size);
     io->patches[io->n_patches++] = patch;
     return DF_OK;
 }
@@ -156,7 +157,8 @@ load_pieces(struct df_h5_io *io, const struct df_file *file)
             || piece.size > io->committed - piece.addr
             || piece.hash != piece_hash(&piece, bytes))
             return DF_OK;
-        DF_TRY(add_patch(io, &piece, bytes));
+        DF_TRY(df_h5_io_patch(io, piece.addr, piece.size,
+                              piece.stored ? bytes : NULL));
         at += sizeof piece + piece.stored;
     }
     return DF_OK;

@@ -215,8 +215,8 @@ take_line(struct stream_file *f, char **out, size_t *len)
 static df_status
 take_header(struct stream_file *f)
 {
-    char magic[sizeof DF_STREAM_MAGIC] = "", *text;
-    size_t size = strlen(DF_STREAM_MAGIC), got, len;
+    char magic[sizeof DF_STREAM_MAGIC] = "", *text = NULL;
+    size_t size = strlen(DF_STREAM_MAGIC), got, len = 0;
     df_status status;
 
     DF_TRY(df_input_read(&f->in, magic, size, &got));

@@ -157,7 +157,7 @@ struct df_scan_counts {
     uint64_t by_kind[DF_N_FINDINGS];
 
     uint64_t read_errors;
-    uint64_t nulls; /* no tokens, or rows that were never stored */
+    uint64_t nulls; /* samples without tokens, runs of rows never stored */
     uint64_t length_mismatches;
     uint64_t invalid_ids;
     uint64_t non_binary_masks;

@@ -76,8 +76,6 @@ df_scan_counts(const struct df_scan *scan)
 void
 df_scan_add(struct df_scan *scan, const struct df_finding *f)
 {
-    const struct df_finding *hole = &scan->hole;
-
     scan->counts.by_kind[f->kind]++;
     if (f->kind != DF_FIND_SOURCE) {
         scan->counts.findings++;
@@ -87,11 +85,7 @@ df_scan_add(struct df_scan *scan, const struct df_finding *f)
         scan->counts.read_errors++;
     if (f->kind == DF_FIND_SHAPE)
         scan->counts.length_mismatches++;
-    if (f->kind == DF_FIND_HOLE) {
-        scan->counts.nulls += hole->kind != DF_FIND_HOLE || !f->has_sample
-                              || f->index != hole->index || f->id != hole->id;
-        scan->hole = *f;
-    }
+    scan->counts.nulls += f->kind == DF_FIND_HOLE;
     if (scan->options.report)
         scan->options.report(scan->options.arg, f);
 }

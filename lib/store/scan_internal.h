@@ -118,8 +118,7 @@ struct df_scan {
     /* The sample at hand.  */
     const char *file;
     const struct df_capture_sample *sample;
-    uint64_t found;         /* findings in it */
-    struct df_finding hole; /* the last one */
+    uint64_t found; /* findings in it */
     struct df_scan_tokens tokens;
     struct df_row_measure *rows;   /* [C,n] */
     size_t rows_size;              /* allocated */

@@ -17,3 +17,11 @@ tests_tool_option_demo_SOURCES = tests/tool/option-demo.c
 tests_tool_option_demo_CPPFLAGS = $(tool_cppflags)
 tests_tool_option_demo_LDADD = $(tool_ldadd)
 tool_tests += tests/tool/options.sh
+
+## Captures to look at, and what is said of them.
+check_PROGRAMS += tests/tool/make-capture
+tests_tool_make_capture_SOURCES = tests/tool/make-capture.c
+tests_tool_make_capture_CPPFLAGS = $(tool_cppflags) $(HDF5_CFLAGS)
+tests_tool_make_capture_LDADD = $(tool_ldadd) $(HDF5_LIBS)
+tool_tests += tests/tool/inspect-findings.sh tests/tool/inspect-pipe.sh \
+  tests/tool/inspect-files.sh

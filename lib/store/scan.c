@@ -2,6 +2,7 @@
 
 #include <config.h>
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "store/scan_internal.h"
@@ -9,6 +10,7 @@
 enum {
     TABLE_BYTES = 32 << 20,
     MAX_IDS = 2 << 20, /* ids that are remembered */
+    GROUP = 8,         /* rows measured ahead */
     MIN_EQUAL = 16     /* elements of a row that aren't equal by chance */
 };
 
@@ -96,28 +98,27 @@ look_at_values(struct df_scan *scan, const uint16_t *row,
                struct df_row_measure *m, size_t k, size_t t)
 {
     size_t H = scan->header.hidden_size;
-    uint64_t nans, infs, poison;
+    uint64_t nans = 0, infs = 0, poison;
     uint16_t pattern;
 
-    if (m->max >= DF_ORDER_INF || m->min <= DF_ORDER_NEG_INF) {
+    if (!isfinite(m->squares))
         df_scan_count_specials(row, H, &nans, &infs);
-        if (nans > 0)
-            df_scan_note(scan, DF_FIND_NAN, k, t, nans, 0, NULL);
-        if (infs > 0)
-            df_scan_note(scan, DF_FIND_INF, k, t, infs, 0, NULL);
-        m->damaged = true;
-    }
-    if (m->min >= DF_ORDER_NEG_ZERO && m->max <= 0) {
+    if (nans > 0)
+        df_scan_note(scan, DF_FIND_NAN, k, t, nans, 0, NULL);
+    if (infs > 0)
+        df_scan_note(scan, DF_FIND_INF, k, t, infs, 0, NULL);
+    m->damaged = nans > 0 || infs > 0;
+    if (!m->damaged && m->min == 0 && m->max == 0) {
         df_scan_note(scan, DF_FIND_ZERO, k, t, 1, 0, NULL);
-        m->damaged = true;
+        m->damaged = m->uniform = true;
         return;
     }
     poison = df_scan_find_poison(row, H, m, &pattern);
     if (poison > 0)
         df_scan_note(scan, DF_FIND_POISON, k, t, poison, pattern, NULL);
-    else if (m->min == m->max && H > 1)
+    else if (m->uniform && H > 1)
         df_scan_note(scan, DF_FIND_CONSTANT, k, t, 1, row[0], NULL);
-    m->damaged |= poison > 0 || (m->min == m->max && H > 1);
+    m->damaged |= poison > 0 || (m->uniform && H > 1);
 }
 
 static void
@@ -140,13 +141,13 @@ static void
 look_for_origin(struct df_scan *scan, struct df_row_measure *m,
                 uint64_t expected, size_t k, size_t t)
 {
-    bool plain = m->min == m->max;
     const struct df_row_entry *origin =
-        plain ? NULL : df_row_table_find(&scan->table, m->hash, DF_ROW_RIGHT);
+        m->uniform ? NULL
+                   : df_row_table_find(&scan->table, m->hash, DF_ROW_RIGHT);
 
     df_scan_note(scan, DF_FIND_CHECK, k, t, 1, 0, origin);
     m->damaged = true;
-    if (!plain)
+    if (!m->uniform)
         remember(scan, m->hash, k, t, DF_ROW_WRONG);
     if (!scan->tokens.repetitive[t])
         remember(scan, expected, k, t, DF_ROW_RIGHT);
@@ -193,20 +194,35 @@ is_layer_before(const struct df_scan *scan, const struct df_row_measure *m,
            && m[-(ptrdiff_t) scan->sample->n].hash == m->hash;
 }
 
+static uint64_t
+expected_hash(const struct df_scan *scan, const struct df_capture_header *h,
+              const struct df_row_measure *m, size_t k, size_t t)
+{
+    const uint64_t *checks = scan->sample->checks;
+
+    return checks ? checks[t * df_head_checks(h) + k] : m->hash;
+}
+
+static void
+measure(struct df_scan *scan, const struct df_capture_header *h, size_t k,
+        size_t t)
+{
+    struct df_row_measure *m = &scan->rows[k * scan->sample->n + t];
+
+    df_scan_measure(m, df_capture_row(h, scan->sample, t, k), h->hidden_size);
+    df_row_table_prefetch(&scan->table, m->hash);
+}
+
 static void
 look_at_row(struct df_scan *scan, const struct df_capture_header *h, size_t k,
             size_t t)
 {
     const struct df_capture_sample *s = scan->sample;
     struct df_row_measure *m = &scan->rows[k * s->n + t];
-    const uint16_t *row = df_capture_row(h, s, t, k);
+    uint64_t expected = expected_hash(scan, h, m, k, t);
     const struct df_row_entry *wrong;
-    uint64_t expected;
 
-    df_scan_measure(m, row, h->hidden_size);
-    m->damaged = false;
-    look_at_values(scan, row, m, k, t);
-    expected = s->checks ? s->checks[t * df_head_checks(h) + k] : m->hash;
+    look_at_values(scan, df_capture_row(h, s, t, k), m, k, t);
     wrong = s->checks ? df_row_table_find(&scan->table, expected, DF_ROW_WRONG)
                       : NULL;
     if (wrong)
@@ -218,21 +234,48 @@ look_at_row(struct df_scan *scan, const struct df_capture_header *h, size_t k,
     scan->before[k] = m->hash;
 }
 
-/* Rows in the order that they lie in.  */
+/* Rows in the order that they lie in.  All of a group are measured first, so
+   that the table's lines have come when they are looked for.  */
+static void
+look_at_packed(struct df_scan *scan, const struct df_capture_header *h)
+{
+    for (size_t t = 0; t < scan->sample->n; t++) {
+        for (size_t k = 0; k < h->K; k++)
+            measure(scan, h, k, t);
+        for (size_t k = 0; k < h->K; k++)
+            look_at_row(scan, h, k, t);
+    }
+}
+
+static void
+look_at_layer(struct df_scan *scan, const struct df_capture_header *h,
+              size_t k)
+{
+    size_t n = scan->sample->n;
+
+    for (size_t first = 0; first < n; first += GROUP) {
+        size_t end = first + GROUP < n ? first + GROUP : n;
+
+        for (size_t t = first; t < end; t++)
+            measure(scan, h, k, t);
+        for (size_t t = first; t < end; t++)
+            look_at_row(scan, h, k, t);
+    }
+}
+
 static void
 look_at_rows(struct df_scan *scan, const struct df_capture_header *h)
 {
-    size_t n = scan->sample->n, slots = df_scan_slots(h);
-    size_t packed = h->layout == DF_CAPTURE_PACKED ? h->K : 0;
+    size_t slots = df_scan_slots(h), k = 0;
 
-    for (size_t t = 0; t < n; t++)
-        for (size_t k = 0; k < packed; k++)
-            look_at_row(scan, h, k, t);
-    for (size_t k = packed; k < slots; k++)
-        for (size_t t = 0; t < n; t++)
-            look_at_row(scan, h, k, t);
+    if (h->layout == DF_CAPTURE_PACKED) {
+        look_at_packed(scan, h);
+        k = h->K;
+    }
+    for (; k < slots; k++)
+        look_at_layer(scan, h, k);
     df_scan_look_at_norms(scan);
-    for (size_t k = 0; k < slots; k++)
+    for (k = 0; k < slots; k++)
         df_scan_end_runs(scan, k);
 }
 

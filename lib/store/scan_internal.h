@@ -13,30 +13,16 @@
 #include "dflash/scan.h"
 #include "store/sample_internal.h"
 
-/* A row.  The range is of bf16 bits in the order of their values: see
-   df_scan_order.  */
+/* A row.  MIN and MAX leave NaN out; SQUARES isn't finite if a value isn't,
+   or if they are too large.  */
 struct df_row_measure {
     uint64_t hash; /* its check */
-    int16_t min, max;
-    float sum, squares;
+    float sum, squares, min, max;
+    bool uniform; /* all elements have the same bits */
     bool damaged; /* not for statistics */
 };
 void df_scan_measure(struct df_row_measure *out, const uint16_t *row,
                      size_t count);
-
-/* The bits X as a number that grows with their value: -NaN, -Inf, ..., -0,
-   0, ..., Inf, NaN.  The mapping is its own inverse.  */
-static inline int16_t
-df_scan_order(uint16_t x)
-{
-    return (int16_t) (x & 0x8000u ? x ^ 0x7fffu : x);
-}
-
-enum {
-    DF_ORDER_INF = 0x7f80, /* anything from here on isn't finite */
-    DF_ORDER_NEG_INF = -0x7f81,
-    DF_ORDER_NEG_ZERO = -1
-};
 
 /* The number of NaN and of infinities in a row.  */
 void df_scan_count_specials(const uint16_t *row, size_t count, uint64_t *nans,
@@ -66,7 +52,8 @@ _Static_assert(sizeof(struct df_row_entry) == 32, "two entries a cache line");
 /* Two entries a bucket: [0] the newest, [1] the one with the smallest hash
    of all that were there.  */
 struct df_row_table {
-    struct df_row_entry *entries;
+    void *memory;
+    struct df_row_entry *entries; /* in MEMORY, aligned to cache lines */
     int shift;
 };
 DF_MUST_USE df_status df_row_table_init(struct df_row_table *table,
@@ -76,6 +63,8 @@ void df_row_table_clear(struct df_row_table *table);
 /* The entry with HASH and in STATE, or NULL.  */
 const struct df_row_entry *df_row_table_find(const struct df_row_table *table,
                                              uint64_t hash, int state);
+/* Where HASH would be found, to be fetched ahead.  */
+void df_row_table_prefetch(const struct df_row_table *table, uint64_t hash);
 void df_row_table_put(struct df_row_table *table,
                       const struct df_row_entry *entry);
 
@@ -105,7 +94,7 @@ struct df_scan_layer {
     double sum, squares;
     double log_norms; /* sum of log2 of the rows' norms */
     double norm_min, norm_max;
-    int16_t min, max;
+    float min, max;
 };
 
 struct df_scan {

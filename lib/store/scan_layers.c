@@ -7,7 +7,6 @@
 
 #include <math.h>
 
-#include "dflash/dtype.h"
 #include "store/scan_internal.h"
 
 enum {
@@ -124,8 +123,8 @@ df_scan_layer(const struct df_scan *scan, size_t k)
         return s;
     s.mean = l->sum / values;
     s.deviation = sqrt(fmax(0, l->squares / values - s.mean * s.mean));
-    s.min = df_f32_from_bf16((uint16_t) df_scan_order((uint16_t) l->min));
-    s.max = df_f32_from_bf16((uint16_t) df_scan_order((uint16_t) l->max));
+    s.min = l->min;
+    s.max = l->max;
     s.norm = exp2(l->log_norms / rows);
     s.norm_min = l->norm_min;
     s.norm_max = l->norm_max;

@@ -1,7 +1,11 @@
-/* Rows: one pass of integers for the range, one of floats for the sums, one
-   of products for the check, while the row is in the first cache.  */
+/* Rows: one pass of floats for range and sums, one of products for the check,
+   while the row is in the first cache.  What isn't finite shows in the sum of
+   squares, and only then is looked at more closely.  */
 
 #include <config.h>
+
+#include <math.h>
+#include <string.h>
 
 #include "cpu/clones_internal.h"
 #include "dflash/check.h"
@@ -9,49 +13,59 @@
 #include "store/scan_internal.h"
 
 enum {
-    PIECE = 8,          /* elements of poison in a row that show */
-    HUGE_ORDER = 0x4c80 /* 2^26: no hidden state is that large */
+    PIECE = 8 /* elements of poison together that show */
 };
+#define LARGE 0x1p26f /* no hidden state is that large */
 
+/* Two elements a word: so the loop needs no widening and has two chains of
+   sums.  */
 static DF_CLONES void
-measure_range(const uint16_t *row, size_t n, int16_t *min, int16_t *max)
+measure_pairs(struct df_row_measure *out, const uint16_t *row, size_t pairs)
 {
-    int16_t lo = INT16_MAX, hi = INT16_MIN;
+    float s0 = 0, s1 = 0, q0 = 0, q1 = 0;
+    float lo0 = INFINITY, lo1 = INFINITY, hi0 = -INFINITY, hi1 = -INFINITY;
 
-#pragma omp simd reduction(min : lo) reduction(max : hi)
-    for (size_t i = 0; i < n; i++) {
-        int16_t x = (int16_t) row[i];
-        int16_t y = (int16_t) (x ^ ((x >> 15) & 0x7fff));
+#pragma omp simd reduction(+ : s0, s1, q0, q1) reduction(min : lo0, lo1) \
+    reduction(max : hi0, hi1)
+    for (size_t i = 0; i < pairs; i++) {
+        uint32_t word;
 
-        lo = y < lo ? y : lo;
-        hi = y > hi ? y : hi;
+        memcpy(&word, row + 2 * i, sizeof word);
+        float x = df_f32_from_bits(word << 16);
+        float y = df_f32_from_bits(word & 0xffff0000u);
+
+        s0 += x;
+        s1 += y;
+        q0 += x * x;
+        q1 += y * y;
+        lo0 = x < lo0 ? x : lo0;
+        lo1 = y < lo1 ? y : lo1;
+        hi0 = x > hi0 ? x : hi0;
+        hi1 = y > hi1 ? y : hi1;
     }
-    *min = lo;
-    *max = hi;
-}
-
-static DF_CLONES void
-measure_sums(const uint16_t *row, size_t n, float *sum, float *squares)
-{
-    float s = 0, q = 0;
-
-#pragma omp simd reduction(+ : s, q)
-    for (size_t i = 0; i < n; i++) {
-        float x = df_f32_from_bf16(row[i]);
-
-        s += x;
-        q += x * x;
-    }
-    *sum = s;
-    *squares = q;
+    out->sum = s0 + s1;
+    out->squares = q0 + q1;
+    out->min = lo0 < lo1 ? lo0 : lo1;
+    out->max = hi0 > hi1 ? hi0 : hi1;
 }
 
 void
 df_scan_measure(struct df_row_measure *out, const uint16_t *row, size_t count)
 {
-    measure_range(row, count, &out->min, &out->max);
-    measure_sums(row, count, &out->sum, &out->squares);
+    measure_pairs(out, row, count / 2);
+    if (count % 2 > 0) {
+        float x = df_f32_from_bf16(row[count - 1]);
+
+        out->sum += x;
+        out->squares += x * x;
+        out->min = x < out->min ? x : out->min;
+        out->max = x > out->max ? x : out->max;
+    }
     out->hash = df_check_row(row, count);
+    out->uniform = out->min >= out->max;
+    for (size_t i = 1; i < count && out->uniform; i++)
+        out->uniform = row[i] == row[0];
+    out->damaged = false;
 }
 
 void
@@ -89,7 +103,8 @@ df_scan_find_poison(const uint16_t *row, size_t count,
                                         0xfdfd, 0xfefe, 0x5a5a, 0xabab, 0xa5a5,
                                         0xbaba, 0xaaaa, 0x5555};
 
-    if (m->min != m->max && m->max < HUGE_ORDER && m->min > -HUGE_ORDER)
+    if (!m->uniform && isfinite(m->squares) && m->max < LARGE
+        && m->min > -LARGE)
         return 0;
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
         uint64_t n = count_poison(row, count, patterns[i]);

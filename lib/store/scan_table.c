@@ -4,7 +4,6 @@
 #include <config.h>
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "store/scan_internal.h"
 
@@ -21,18 +20,20 @@ df_row_table_init(struct df_row_table *table, size_t bytes)
     while (log < 40 && ((size_t) LINE << (log + 1)) <= bytes)
         log++;
     table->shift = 64 - log;
-    table->entries = aligned_alloc(LINE, (size_t) LINE << log);
-    if (!table->entries)
+    /* The system's zeros cost nothing until they are used.  */
+    table->memory = calloc(((size_t) 1 << log) + 1, LINE);
+    if (!table->memory)
         return DF_FAIL(DF_NO_MEMORY, "a table of %zu bytes",
                        (size_t) LINE << log);
-    memset(table->entries, 0, (size_t) LINE << log);
+    table->entries =
+        (void *) (((uintptr_t) table->memory + LINE - 1) / LINE * LINE);
     return DF_OK;
 }
 
 void
 df_row_table_clear(struct df_row_table *table)
 {
-    free(table->entries);
+    free(table->memory);
     *table = (struct df_row_table){0};
 }
 
@@ -41,6 +42,12 @@ bucket(const struct df_row_table *table, uint64_t hash)
 {
     return table->entries
            + WAYS * (hash * 0x9E3779B97F4A7C15u >> table->shift);
+}
+
+void
+df_row_table_prefetch(const struct df_row_table *table, uint64_t hash)
+{
+    __builtin_prefetch(bucket(table, hash), 1);
 }
 
 const struct df_row_entry *

@@ -24,7 +24,8 @@ static struct {
     long value;
 } settings[] = {
     {"samples", 6   },
-    {"tokens",  40  }, /* of the first sample; each next one has 3 more */
+    {"tokens",  40  }, /* of the first sample */
+    {"grow",    3   }, /* more tokens in each next sample */
     {"hidden",  64  },
     {"layers",  3   },
     {"vocab",   1000}, /* 0: the header says none */
@@ -109,7 +110,7 @@ static void
 allocate(struct sample *x, size_t i)
 {
     size_t K = header.K, H = header.hidden_size;
-    size_t n = (size_t) get("tokens") + 3 * i;
+    size_t n = (size_t) (get("tokens") + get("grow") * (long) i);
 
     x->ids = calloc(n, sizeof *x->ids);
     x->mask = calloc(n, 1);

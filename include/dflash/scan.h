@@ -12,9 +12,9 @@
    ever fell there, so that a row is compared with all recent ones, and, in
    captures that outgrow the table, with an even sample of the older ones.
 
-   Two rows may be equal for good reasons: the same tokens stand up to there,
-   or a text repeats itself so long that attention sees no difference.  These
-   aren't findings.
+   Rows of the same token may be equal: what stands before may be the same,
+   or so far away, or the layer so low, that bf16 doesn't show the difference.
+   Rows of different tokens, or of different layers, may not.
 
    Letters as in dflash/record.h.  */
 

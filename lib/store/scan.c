@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/hash_internal.h"
 #include "store/scan_internal.h"
 
 enum {
@@ -63,8 +64,6 @@ df_scan_free(struct df_scan *scan)
         return;
     df_row_table_clear(&scan->table);
     df_id_set_clear(&scan->ids);
-    free(scan->tokens.context);
-    free(scan->tokens.repetitive);
     free(scan->rows);
     free(scan);
 }
@@ -121,6 +120,12 @@ look_at_values(struct df_scan *scan, const uint16_t *row,
     m->damaged |= poison > 0 || (m->uniform && H > 1);
 }
 
+static uint16_t
+what_token(const struct df_scan *scan, size_t t)
+{
+    return (uint16_t) df_hash_u64((uint32_t) scan->sample->ids[t]);
+}
+
 static void
 remember(struct df_scan *scan, uint64_t hash, size_t k, size_t t, int state)
 {
@@ -129,7 +134,7 @@ remember(struct df_scan *scan, uint64_t hash, size_t k, size_t t, int state)
                                        .index = scan->sample->index,
                                        .id = scan->sample->id,
                                        .token = (uint32_t) t,
-                                       .context = scan->tokens.context[t],
+                                       .what = what_token(scan, t),
                                        .k = (uint8_t) k,
                                        .state = state,
                                    });
@@ -149,21 +154,20 @@ look_for_origin(struct df_scan *scan, struct df_row_measure *m,
     m->damaged = true;
     if (!m->uniform)
         remember(scan, m->hash, k, t, DF_ROW_WRONG);
-    if (!scan->tokens.repetitive[t])
-        remember(scan, expected, k, t, DF_ROW_RIGHT);
+    remember(scan, expected, k, t, DF_ROW_RIGHT);
 }
 
-/* A row that is what was packed, perhaps not for these tokens.  */
+/* A row that is what was packed, perhaps for another token.  */
 static void
 look_for_equals(struct df_scan *scan, struct df_row_measure *m, size_t k,
                 size_t t)
 {
+    const int32_t *ids = scan->sample->ids;
     const struct df_row_entry *equal;
 
-    if (m->damaged || scan->tokens.repetitive[t]
-        || scan->header.hidden_size < MIN_EQUAL)
+    if (m->damaged || scan->header.hidden_size < MIN_EQUAL)
         return;
-    if (t > 0 && scan->before[k] == m->hash) {
+    if (t > 0 && scan->before[k] == m->hash && ids[t] != ids[t - 1]) {
         const struct df_row_entry before = {
             .hash = m->hash,
             .index = scan->sample->index,
@@ -177,8 +181,7 @@ look_for_equals(struct df_scan *scan, struct df_row_measure *m, size_t k,
         return;
     }
     equal = df_row_table_find(&scan->table, m->hash, DF_ROW_RIGHT);
-    if (equal
-        && (equal->k != k || equal->context != scan->tokens.context[t])) {
+    if (equal && (equal->k != k || equal->what != what_token(scan, t))) {
         df_scan_note(scan, DF_FIND_COPY, k, t, 1, 0, equal);
         m->damaged = true;
     }
@@ -326,9 +329,9 @@ df_scan_sample(struct df_scan *scan, const struct df_capture_header *h,
     counts->tokens += sample->n;
     counts->bytes += sample->n * df_capture_token_bytes(h);
     DF_TRY(look_for_twin(scan));
-    DF_TRY(df_scan_look_at_tokens(scan, scan->options.vocab_size
-                                            ? scan->options.vocab_size
-                                            : h->vocab_size));
+    df_scan_look_at_tokens(scan, scan->options.vocab_size
+                                     ? scan->options.vocab_size
+                                     : h->vocab_size);
     DF_TRY(make_rows(scan, sample->n * df_scan_slots(h)));
     look_at_rows(scan, h);
     *good = scan->found == 0;

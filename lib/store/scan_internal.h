@@ -4,7 +4,7 @@
        scan_row.c      a row: range, sums, check
        scan_runs.c     neighbouring rows that show the same, as findings
        scan_table.c    rows seen before, by their hash
-       scan_tokens.c   ids and loss mask; which rows may be equal
+       scan_tokens.c   ids and loss mask
        scan_layers.c   statistics of layers; norms far off  */
 
 #ifndef DF_SCAN_INTERNAL_H
@@ -35,11 +35,11 @@ uint64_t df_scan_find_poison(const uint16_t *row, size_t count,
                              uint16_t *pattern);
 
 /* A row seen.  WRONG: these bytes lay at a place whose check disagrees.
-   CONTEXT tells the tokens up to there apart.  */
+   WHAT tells token ids apart, but for one pair in 65536.  */
 struct df_row_entry {
     uint64_t hash, index, id;
     uint32_t token;
-    uint16_t context;
+    uint16_t what;
     uint8_t k;
     enum {
         DF_ROW_NONE,
@@ -67,13 +67,6 @@ const struct df_row_entry *df_row_table_find(const struct df_row_table *table,
 void df_row_table_prefetch(const struct df_row_table *table, uint64_t hash);
 void df_row_table_put(struct df_row_table *table,
                       const struct df_row_entry *entry);
-
-/* What the tokens of a sample say about its rows.  */
-struct df_scan_tokens {
-    uint16_t *context; /* [n] of the tokens up to here */
-    bool *repetitive;  /* [n] attention may see no difference any more */
-    size_t size;       /* allocated */
-};
 
 /* The kinds that rows may show, and the runs that are being built, by K.  */
 enum {
@@ -107,8 +100,7 @@ struct df_scan {
     /* The sample at hand.  */
     const char *file;
     const struct df_capture_sample *sample;
-    uint64_t found; /* findings in it */
-    struct df_scan_tokens tokens;
+    uint64_t found;                /* findings in it */
     struct df_row_measure *rows;   /* [C,n] */
     size_t rows_size;              /* allocated */
     uint64_t before[DF_MAX_SLOTS]; /* hash of the row before */
@@ -133,9 +125,8 @@ struct df_scan_run *df_scan_note(struct df_scan *scan,
 /* Report the runs of layer K that are open.  */
 void df_scan_end_runs(struct df_scan *scan, size_t k);
 
-/* Look at ids and mask, and fill TOKENS.  */
-DF_MUST_USE df_status df_scan_look_at_tokens(struct df_scan *scan,
-                                             size_t vocab_size);
+/* Look at ids and mask.  */
+void df_scan_look_at_tokens(struct df_scan *scan, size_t vocab_size);
 
 /* Look for norms far off among the rows of the sample that aren't damaged,
    and count the others.  */

@@ -1,53 +1,8 @@
-/* Ids and loss mask, and what the ids say about which rows may be equal.  */
+/* Ids and loss mask.  */
 
 #include <config.h>
 
-#include <stdlib.h>
-
-#include "base/hash_internal.h"
 #include "store/scan_internal.h"
-
-enum {
-    PERIOD = 8, /* the longest that is looked for */
-    REPEATED = 16
-};
-
-static df_status
-make_room(struct df_scan_tokens *tokens, size_t n)
-{
-    if (n <= tokens->size)
-        return DF_OK;
-    free(tokens->context);
-    free(tokens->repetitive);
-    tokens->context = calloc(n, sizeof *tokens->context);
-    tokens->repetitive = calloc(n, sizeof *tokens->repetitive);
-    tokens->size = tokens->context && tokens->repetitive ? n : 0;
-    return tokens->size == n ? DF_OK : DF_FAIL(DF_NO_MEMORY, "%zu tokens", n);
-}
-
-/* Rows of one token from the beginning on are equal, since attention has
-   only equals to average.  Behind a beginning that differs, its weight
-   shrinks until bf16 doesn't show it; so they are in any text that repeats
-   itself for long.  */
-static void
-set_contexts(struct df_scan_tokens *tokens, const int32_t *ids, size_t n)
-{
-    size_t run[PERIOD + 1] = {0};
-    uint64_t hash = 0;
-
-    for (size_t t = 0; t < n; t++) {
-        bool repetitive = false;
-
-        for (size_t p = 1; p <= PERIOD; p++) {
-            run[p] = t >= p && ids[t] == ids[t - p] ? run[p] + 1 : 0;
-            repetitive |= run[p] >= REPEATED;
-        }
-        repetitive |= t > 0 && run[1] == t;
-        hash = df_hash_u64(hash * 3 + (uint32_t) ids[t] + 1);
-        tokens->context[t] = (uint16_t) hash;
-        tokens->repetitive[t] = repetitive;
-    }
-}
 
 static void
 report(struct df_scan *scan, enum df_finding_kind kind, uint64_t first,
@@ -126,22 +81,19 @@ look_at_mask(struct df_scan *scan)
         report(scan, DF_FIND_ANCHOR, 0, 0, 0, 0);
 }
 
-df_status
+void
 df_scan_look_at_tokens(struct df_scan *scan, size_t vocab_size)
 {
     const struct df_capture_sample *s = scan->sample;
 
-    DF_TRY(make_room(&scan->tokens, s->n));
     if (s->n == 0) {
         scan->counts.nulls++;
         report(scan, DF_FIND_EMPTY, 0, 0, 0, 0);
-        return DF_OK;
+        return;
     }
     scan->counts.invalid_ids +=
         report_runs(scan, DF_FIND_ID, bad_id, vocab_size);
     scan->counts.non_binary_masks +=
         report_runs(scan, DF_FIND_MASK, bad_mask, vocab_size);
     look_at_mask(scan);
-    set_contexts(&scan->tokens, s->ids, s->n);
-    return DF_OK;
 }

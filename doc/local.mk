@@ -2,6 +2,9 @@ info_TEXINFOS += doc/dflash.texi
 EXTRA_DIST += doc/internals/build.md doc/internals/pipeline.md \
   doc/internals/shapes.md
 
+## The pages on file formats are written by hand.
+dist_man_MANS += doc/dflash-hdf5.5 doc/dflash-stream.5
+
 ## The man pages, each from its tool's --help and doc/TOOL.x.  To add one:
 ##   man_pages += doc/dflash-train.1
 ##   doc/dflash-train.1: dflash-train$(EXEEXT)

@@ -76,7 +76,7 @@ fix_sample(const struct df_capture_header *h, uint64_t index, size_t n)
     struct df_field fields[DF_MAX_FIELDS];
     size_t n_fields = df_capture_fields(h, fields);
     struct fix_sample f = {
-        .s = {index, index << 16, n}
+        .s = {.index = index, .id = index << 16, .n = n}
     };
     char *at =
         calloc(1, n * df_capture_token_bytes(h) + DF_MAX_FIELDS * (size_t) 64);

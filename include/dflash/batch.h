@@ -78,7 +78,8 @@ struct df_batch {
     size_t T, B, N, R;
     size_t max_seqlen, max_blocks; /* of one sequence in it */
     uint64_t *sample_ids;          /* [B] */
-    uint8_t *loss_mask;            /* [T], host only */
+    uint64_t *indexes;  /* [B] places in the data set: the caller's to set */
+    uint8_t *loss_mask; /* [T], host only */
 
     struct df_batch_limits limits;
     struct df_batch_arrays host; /* all in MEMORY */

@@ -22,15 +22,18 @@ DF_BEGIN_DECLS
 struct df_embeddings {
     struct df_device *dev;
     void *embed; /* [V,H] act */
-    void *head;  /* [V,H] act; EMBED if tied */
+    void *head;  /* [V,H] act; EMBED if tied; NULL if not wanted */
     size_t V, H;
-    bool tied;
+    bool own_head; /* HEAD has memory of its own */
     void *memory;
 };
 
-DF_EXPORT DF_MUST_USE df_status df_embeddings_load(
-    struct df_embeddings *out, const struct df_tensors *tensors,
-    const struct df_model_config *config, struct df_device *dev);
+/* Load both, or without WITH_HEAD the embedding alone, which is all that a
+   forward pass without logits needs.  */
+DF_EXPORT DF_MUST_USE df_status
+df_embeddings_load(struct df_embeddings *out, const struct df_tensors *tensors,
+                   const struct df_model_config *config, struct df_device *dev,
+                   bool with_head);
 DF_EXPORT void df_embeddings_free(struct df_embeddings *e);
 
 struct df_target;

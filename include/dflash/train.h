@@ -1,6 +1,8 @@
-/* train.h - a training run: targets, drafters and the pipe between them.
+/* train.h - a run: targets, drafters and the pipe between them.
 
        prefetch xP -> target xN -> postprocess xN -> drafter xM -> log
+       prefetch xP -> target xN -> postprocess xN -> write
+                                          read xP -> drafter xM -> log
 
    The tool opens devices and data, describes the run, and watches it.  */
 
@@ -10,6 +12,7 @@
 #include "dflash/drafter.h"
 #include "dflash/pipe.h"
 #include "dflash/plan.h"
+#include "dflash/record.h"
 
 DF_BEGIN_DECLS
 
@@ -21,6 +24,25 @@ struct df_source {
     void *arg;
     df_status (*read)(void *arg, size_t thread, uint32_t index,
                       struct df_sample *out);
+};
+
+/* Where captured samples come from.  READ as above, except that what it
+   fills in has hidden states, in the layout that the run is told.  NEXT, for
+   a pipe, gives one sample after the other, DF_END behind the last, and is
+   called by one thread; what OUT points to stays valid until the next
+   call.  */
+struct df_record_source {
+    void *arg;
+    df_status (*read)(void *arg, size_t thread, uint32_t index,
+                      struct df_capture_sample *out);
+    df_status (*next)(void *arg, struct df_capture_sample *out);
+};
+
+/* Where captured samples go to: one after the other, from one thread, in the
+   order of the plan.  */
+struct df_sink {
+    void *arg;
+    df_status (*write)(void *arg, const struct df_capture_sample *sample);
 };
 
 enum df_transport {
@@ -55,6 +77,9 @@ struct df_observer {
     void (*saved)(void *arg, int64_t step, const char *path);
 };
 
+/* With targets and drafters it is live training; without drafters samples
+   are captured into SINK; without targets drafters are trained from
+   RECORDS.  */
 struct df_run_options {
     /* Placement.  */
     struct df_device *const *targets; /* [n_targets] one loop each; the same
@@ -70,12 +95,19 @@ struct df_run_options {
 
     /* Data.  */
     struct df_source train, eval;
-    struct df_plan *plan;
+    struct df_record_source records, eval_records;
+    struct df_sink sink;
+    struct df_plan *plan; /* NULL for a pipe; then these two: */
+    int64_t pipe_steps;   /* most steps, and the schedule's length */
+    size_t per_step;      /* batches an optimizer step */
     struct df_batch_limits limits;
 
     /* Models.  */
     const struct df_model_config *target_config;
     const struct df_tensors *target_tensors;
+    const int *layer_ids; /* [n_layer_ids] captured, ascending */
+    size_t n_layer_ids;
+    bool last_hidden; /* capture the last layer's output as well */
     struct df_drafter_config drafter_config;
 
     /* Training.  */
@@ -141,9 +173,9 @@ struct df_run_stats {
     uint64_t device_bytes, host_bytes; /* in use, all devices */
     uint64_t host_waits;               /* of drafters for their own device */
     size_t n_stages;
-    const char *stage_names[8];
-    size_t stage_threads[8];
-    struct df_stage_stats stages[8];
+    const char *stage_names[5];
+    size_t stage_threads[5];
+    struct df_stage_stats stages[5];
 };
 DF_EXPORT void df_run_get_stats(struct df_run *run, struct df_run_stats *out);
 

@@ -4,6 +4,7 @@
 
 #include "cpu/cpu_internal.h"
 #include "cpu/math_internal.h"
+#include "dflash/check.h"
 #include "dflash/philox.h"
 
 /* A run of one row's features.  */
@@ -71,6 +72,9 @@ pack_task(void *arg, size_t task)
         narrow_row(a->out + t * ldo, (const float *) a->x + t * ldx, a->H);
         if (a->noise.amplitude > 0)
             noise_row(a->out + t * ldo, &a->noise, t, all);
+        if (a->check)
+            a->check[t * df_ld(a->ldcheck, 1)] =
+                df_check_row(a->out + t * ldo, a->H);
     }
     return DF_OK;
 }

@@ -112,13 +112,15 @@ allocate(struct df_batch *batch)
     size_t B = batch->limits.max_seqs, T = batch->limits.max_tokens;
 
     batch->sample_ids = malloc(B * sizeof *batch->sample_ids);
+    batch->indexes = malloc(B * sizeof *batch->indexes);
     batch->loss_mask = malloc(T);
     if (batch->device)
         DF_TRY(df_device_alloc(batch->device, DF_MEM_HOST, batch->bytes,
                                &batch->memory));
     else
         batch->memory = aligned_alloc(ALIGNMENT, batch->bytes);
-    if (!batch->sample_ids || !batch->loss_mask || !batch->memory)
+    if (!batch->sample_ids || !batch->indexes || !batch->loss_mask
+        || !batch->memory)
         return DF_FAIL(DF_NO_MEMORY, "a batch of %zu bytes", batch->bytes);
     return DF_OK;
 }
@@ -161,6 +163,7 @@ df_batch_free(struct df_batch *batch)
     else
         free(batch->memory);
     free(batch->sample_ids);
+    free(batch->indexes);
     free(batch->loss_mask);
     free(batch);
 }
@@ -196,6 +199,7 @@ df_batch_add(struct df_batch *batch, const struct df_sample *sample)
         batch->host.sample[T + t] = sample->id;
         batch->host.pos[T + t] = (int32_t) t;
     }
+    batch->indexes[batch->B] = 0;
     batch->sample_ids[batch->B++] = sample->id;
     batch->T = T + n;
     batch->host.cu_seqlens[batch->B] = (int32_t) batch->T;

@@ -35,12 +35,13 @@ layout(struct df_arena *a, void *owner)
     size_t size = df_dtype_size(df_device_act(a->dev));
 
     e->embed = df_arena_take(a, e->V * e->H, size);
-    e->head = e->tied ? e->embed : df_arena_take(a, e->V * e->H, size);
+    e->head = e->own_head ? df_arena_take(a, e->V * e->H, size) : e->embed;
 }
 
 df_status
 df_embeddings_load(struct df_embeddings *out, const struct df_tensors *ts,
-                   const struct df_model_config *config, struct df_device *dev)
+                   const struct df_model_config *config, struct df_device *dev,
+                   bool with_head)
 {
     const struct df_tensor *embed, *head;
     struct df_arena arena;
@@ -52,15 +53,17 @@ df_embeddings_load(struct df_embeddings *out, const struct df_tensors *ts,
                                   .H = (size_t) config->d.hidden_size};
     DF_TRY(df_model_check_tensors(config, ts));
     DF_TRY(find_names(config, ts, &embed, &head));
-    out->tied = head == NULL;
+    out->own_head = head && with_head;
     DF_TRY(df_arena_make(&arena, dev, DF_MEM_DEVICE, layout, out));
     out->memory = arena.base;
     status = df_uploader_begin(&up, dev, out->V * out->H);
     if (status == DF_OK)
         status = df_upload_tensor(&up, out->embed, embed);
-    if (status == DF_OK && head)
+    if (status == DF_OK && out->own_head)
         status = df_upload_tensor(&up, out->head, head);
     df_uploader_end(&up);
+    if (head && !with_head)
+        out->head = NULL;
     if (status != DF_OK)
         df_embeddings_free(out);
     return status;

@@ -27,28 +27,24 @@ df_run_noise(const struct df_run *run, const struct df_batch *batch,
 
 /* Which of the captured layers LAYER is, or K.  */
 static size_t
-captured(const struct df_drafter_config *c, int layer)
+captured(const struct df_run_options *o, int layer)
 {
     size_t k = 0;
 
-    while (k < (size_t) c->n_target_layer_ids
-           && c->target_layer_ids[k] != layer)
+    while (k < o->n_layer_ids && o->layer_ids[k] != layer)
         k++;
     return k;
 }
 
+/* Queue layer K's rows X into their place.  */
 static df_status
-pack(void *arg, int layer, const void *x, struct df_stream *stream)
+pack_layer(struct packing *p, size_t k, const void *x,
+           struct df_stream *stream)
 {
-    struct packing *p = arg;
     const struct df_hidden_layout *l = &p->run->layout;
-    size_t k = captured(&p->run->o.drafter_config, layer);
+    uint64_t *checks = df_hidden_check(l, p->buffer->memory);
     struct df_noise none = {0};
 
-    if (k == l->K)
-        return DF_OK;
-    if (k == 0)
-        DF_TRY(df_stream_wait(stream, p->buffer->free.last));
     return df_pack_hidden(
         stream,
         &(struct df_pack_hidden_args){
@@ -56,10 +52,28 @@ pack(void *arg, int layer, const void *x, struct df_stream *stream)
             .x = x,
             .T = p->batch->T,
             .H = l->H,
-            .ldo = df_hidden_ld(l),
+            .ldo = df_hidden_ld(l, k),
             .feature = k * l->H,
             .noise =
-                l->split ? none : df_run_noise(p->run, p->batch, p->arrays)});
+                l->split ? none : df_run_noise(p->run, p->batch, p->arrays),
+            .check = checks ? checks + k : NULL,
+            .ldcheck = df_hidden_checks(l)});
+}
+
+static df_status
+pack(void *arg, int layer, const void *x, struct df_stream *stream)
+{
+    struct packing *p = arg;
+    const struct df_hidden_layout *l = &p->run->layout;
+    size_t k = captured(&p->run->o, layer);
+    bool last =
+        l->last && layer + 1 == p->run->o.target_config->d.num_hidden_layers;
+
+    if (k == 0)
+        DF_TRY(df_stream_wait(stream, p->buffer->free.last));
+    if (k < l->K)
+        DF_TRY(pack_layer(p, k, x, stream));
+    return last ? pack_layer(p, l->K, x, stream) : DF_OK;
 }
 
 df_status

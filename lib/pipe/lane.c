@@ -19,7 +19,7 @@ df_run_draft(struct df_run *run, struct df_lane *lane,
 
     for (size_t k = 0; k < unpack.K; k++)
         unpack.src[k] = df_hidden_layer(l, (void *) hidden, k);
-    if (l->split)
+    if (l->split || run->o.n_targets == 0) /* captures hold no noise */
         unpack.noise = df_run_noise(run, batch, &mirror->arrays);
     DF_TRY(df_unpack_hidden(lane->compute, &unpack));
     if (read)

@@ -28,7 +28,15 @@ fill(struct df_run *run, size_t thread, struct df_batch *batch,
     for (size_t i = 0; i < item->n; i++) {
         DF_TRY(source->read(source->arg, thread, item->samples[i], &sample));
         DF_TRY(df_batch_add(batch, &sample));
+        batch->indexes[i] = item->samples[i];
     }
+    return df_prefetch_conclude(run, batch, item);
+}
+
+df_status
+df_prefetch_conclude(const struct df_run *run, struct df_batch *batch,
+                     const struct df_plan_item *item)
+{
     DF_TRY(df_batch_finish(batch, run->o.seed, item->epoch));
     batch->seq = item->seq;
     batch->kind = item->kind;

@@ -14,30 +14,23 @@
 enum {
     DF_MAX_DEVICES = 64,
     DF_SKIPS_TOLERATED = 5, /* steps in a row whose norm isn't finite */
-    DF_IN_TURN = 2          /* batches that a loop has queued at a time */
-};
-
-/* The channels and stages of live.c's table.  */
-enum df_channel_name {
-    DF_BATCHES,
-    DF_PACKED,
-    DF_HIDDEN,
-    DF_METRICS,
-    DF_N_CHANNELS
-};
-enum df_stage_name {
-    DF_PREFETCH,
-    DF_TARGET,
-    DF_POSTPROCESS,
-    DF_DRAFTER,
-    DF_LOG,
-    DF_N_STAGES
+    DF_IN_TURN = 2,         /* batches that a loop has queued at a time */
+    DF_MAX_CHANNELS = 4,    /* of any drawing, as is the next */
+    DF_MAX_STAGES = 5
 };
 
 /* A thread that reads samples into batches.  */
 struct df_reader_state {
-    struct df_box *box; /* acquired for the next batch */
-    uint32_t *samples;  /* [max_seqs] */
+    struct df_box *box;   /* acquired for the next batch */
+    uint32_t *samples;    /* [max_seqs] */
+    struct df_slot *slot; /* acquired too, if it reads hidden states */
+};
+
+/* What has come through a pipe.  */
+struct df_pipe_input {
+    struct df_capture_sample next; /* first of the next batch, if HAS_NEXT */
+    bool has_next, ended;
+    uint64_t batches; /* so far */
 };
 
 /* Device memory for one batch's arrays.  */
@@ -111,7 +104,9 @@ struct df_run {
     struct df_hidden_layout layout;
     enum df_transport transport;
     uint64_t noise_key;
-    int64_t steps; /* in all */
+    _Atomic int64_t steps; /* in all; of a pipe, at most until it ended */
+    int64_t schedule;      /* steps that the learning rate goes through */
+    struct df_pipe_input pipe_input;
 
     struct df_device *devices[DF_MAX_DEVICES]; /* each once */
     struct df_embeddings embeddings[DF_MAX_DEVICES];
@@ -124,10 +119,12 @@ struct df_run {
     struct df_slot *slots;
     struct df_metric *metrics;
     size_t n_boxes, n_slots, n_metrics;
-    void *states[DF_N_STAGES][DF_MAX_DEVICES]; /* of the workers */
+    void *reader_states[DF_MAX_DEVICES]; /* pointers to the above */
+    void *target_states[DF_MAX_DEVICES];
+    void *lane_states[DF_MAX_DEVICES];
 
-    struct df_channel_def channels[DF_N_CHANNELS];
-    struct df_stage_def stages[DF_N_STAGES];
+    struct df_channel_def channels[DF_MAX_CHANNELS];
+    struct df_stage_def stages[DF_MAX_STAGES];
     struct df_pipe_def def;
     struct df_pipe *pipe;
     struct df_freelist *free_boxes, *free_slots, *free_metrics;
@@ -149,6 +146,25 @@ struct df_run {
     uint64_t allocations; /* by the end of the warm-up; so is FLOPS */
     double flops;
 };
+
+/* Draw the channels and stages of a run.  */
+void df_run_draw_live(struct df_run *run);
+void df_run_draw_capture(struct df_run *run);
+void df_run_draw_offline(struct df_run *run);
+
+/* Metrics that may wait for the log: each lane keeps one for its next batch,
+   and the log has one; a lane that runs ahead must not hold what the slowest
+   needs.  */
+static inline size_t
+df_run_metrics_room(const struct df_run *run)
+{
+    return run->n_metrics - run->o.n_drafters - 1;
+}
+
+/* Make BATCH, whose samples are in it, the plan's ITEM.  */
+DF_MUST_USE df_status df_prefetch_conclude(const struct df_run *run,
+                                           struct df_batch *batch,
+                                           const struct df_plan_item *item);
 
 /* Stages: one function a file.  */
 df_status df_prefetch_acquire(struct df_worker *worker);

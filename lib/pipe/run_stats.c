@@ -8,7 +8,7 @@ df_run_get_stats(struct df_run *run, struct df_run_stats *out)
     *out = (struct df_run_stats){.seconds = df_pipe_seconds(run->pipe),
                                  .tokens = atomic_load(&run->tokens),
                                  .host_waits = atomic_load(&run->host_waits),
-                                 .n_stages = DF_N_STAGES};
+                                 .n_stages = run->def.n_stages};
     for (size_t i = 0; i < run->n_devices; i++) {
         struct df_device_stats s;
 
@@ -20,7 +20,7 @@ df_run_get_stats(struct df_run *run, struct df_run_stats *out)
     }
     out->flops -= run->flops;
     out->allocations -= run->allocations;
-    for (size_t i = 0; i < DF_N_STAGES; i++) {
+    for (size_t i = 0; i < run->def.n_stages; i++) {
         out->stage_names[i] = run->stages[i].name;
         out->stage_threads[i] = run->stages[i].threads;
         df_pipe_get_stats(run->pipe, i, &out->stages[i]);

@@ -51,6 +51,16 @@ index_of(const struct df_run *run, const struct df_device *dev)
     return i;
 }
 
+/* A target alone has no use for the head.  */
+static bool
+needs_head(const struct df_run *run, const struct df_device *dev)
+{
+    for (size_t i = 0; i < run->o.n_drafters; i++)
+        if (run->o.drafters[i] == dev)
+            return true;
+    return false;
+}
+
 /* List DEV, with the embeddings on it, unless it is listed.  */
 static df_status
 add_device(struct df_run *run, struct df_device *dev)
@@ -63,7 +73,7 @@ add_device(struct df_run *run, struct df_device *dev)
         return DF_FAIL(DF_INVALID, "more than %d devices", DF_MAX_DEVICES);
     run->devices[run->n_devices++] = dev;
     return df_embeddings_load(&run->embeddings[i], run->o.target_tensors,
-                              run->o.target_config, dev);
+                              run->o.target_config, dev, needs_head(run, dev));
 }
 
 static df_status
@@ -80,8 +90,9 @@ static df_status
 make_target(struct df_run *run, size_t index)
 {
     struct df_target_state *t = &run->targets[index];
-    const struct df_drafter_config *c = &run->o.drafter_config;
-    int last = c->target_layer_ids[c->n_target_layer_ids - 1];
+    int last = run->o.last_hidden
+                   ? run->o.target_config->d.num_hidden_layers - 1
+                   : run->o.layer_ids[run->o.n_layer_ids - 1];
 
     t->dev = run->o.targets[index];
     DF_TRY(df_target_new(
@@ -173,10 +184,17 @@ clear_lane(struct df_lane *lane)
     df_drafter_free(lane->drafter);
 }
 
+/* The device whose host memory copies go through.  */
+static struct df_device *
+host_device(const struct df_run *run)
+{
+    return run->o.n_drafters > 0 ? run->o.drafters[0] : run->o.targets[0];
+}
+
 static df_status
 make_slots(struct df_run *run)
 {
-    struct df_device *dev = run->o.drafters[0];
+    struct df_device *dev = host_device(run);
     bool local = run->transport == DF_TRANSPORT_LOCAL;
 
     for (size_t i = 0; i < run->n_slots; i++) {
@@ -195,7 +213,7 @@ make_slots(struct df_run *run)
 static df_status
 make_metrics(struct df_run *run)
 {
-    struct df_device *dev = run->o.drafters[0];
+    struct df_device *dev = host_device(run);
     void *memory;
 
     for (size_t i = 0; i < run->n_metrics; i++) {
@@ -210,15 +228,16 @@ make_metrics(struct df_run *run)
     return DF_OK;
 }
 
-/* Enough slots for the reservoir, for what each target has in flight, and
-   for what each drafter holds.  */
+/* Enough slots for the reservoir, for what each target or reader has in
+   flight, and for what each drafter holds.  */
 static df_status
 allocate(struct df_run *run)
 {
     const struct df_run_options *o = &run->o;
 
-    run->n_slots =
-        o->min_ready + o->n_targets * (o->depth + 1) + o->n_drafters + 1;
+    run->n_slots = o->min_ready + o->n_drafters + 1
+                   + (o->n_targets > 0 ? o->n_targets * (o->depth + 1)
+                                       : o->prefetch_threads);
     run->n_boxes = run->n_slots + o->prefetch_threads + o->n_targets + 1;
     run->n_metrics = 2 * DF_IN_TURN * o->n_drafters;
     run->readers = calloc(o->prefetch_threads, sizeof *run->readers);
@@ -254,7 +273,7 @@ df_run_set_up(struct df_run *run)
 static void
 clear_slots(struct df_run *run)
 {
-    struct df_device *dev = run->o.drafters[0];
+    struct df_device *dev = host_device(run);
     bool local = run->transport == DF_TRANSPORT_LOCAL;
 
     for (size_t i = 0; run->slots && i < run->n_slots; i++)

@@ -29,12 +29,20 @@ df_status
 df_hidden_copy(const struct df_hidden_layout *l, struct df_stream *stream,
                void *dst, const void *src, size_t T)
 {
-    size_t parts = l->split ? l->K : 1;
-    size_t bytes = T * (l->split ? 1 : l->K) * l->H * sizeof(uint16_t);
-    size_t apart = l->max_T * l->H * sizeof(uint16_t);
+    size_t layers = l->split ? l->K : 1, row = l->H * sizeof(uint16_t);
+    size_t bytes = T * row * (l->split ? 1 : l->K);
+    size_t last = df_hidden_offset_last(l);
+    size_t checks = df_hidden_offset_checks(l);
+    const char *from = src;
+    char *to = dst;
 
-    for (size_t k = 0; k < parts; k++)
-        DF_TRY(df_copy(stream, (char *) dst + k * apart,
-                       (const char *) src + k * apart, bytes));
+    for (size_t k = 0; k < layers; k++)
+        DF_TRY(df_copy(stream, to + k * l->max_T * row,
+                       from + k * l->max_T * row, bytes));
+    if (l->last)
+        DF_TRY(df_copy(stream, to + last, from + last, T * row));
+    if (l->checks)
+        DF_TRY(df_copy(stream, to + checks, from + checks,
+                       T * df_hidden_checks(l) * sizeof(uint64_t)));
     return DF_OK;
 }

@@ -58,30 +58,65 @@ DF_MUST_USE df_status df_slot_move(struct df_slot *slot,
 
 /* Hidden states of K layers of width H, up to MAX_T rows, in one buffer:
    split, layer k is [T,H] at element k * MAX_T * H; packed, row t is [K*H]
-   at element t * K * H.  */
+   at element t * K * H.  Behind them, if wanted, the last hidden state as
+   layer K, [T,H], and the checks of all, [T,K] or [T,K+1].  */
 struct df_hidden_layout {
     bool split;
+    bool last, checks;
     size_t max_T, K, H;
 };
 
+/* Checks of a row.  */
 static inline size_t
-df_hidden_bytes(const struct df_hidden_layout *l)
+df_hidden_checks(const struct df_hidden_layout *l)
+{
+    return l->checks ? l->K + l->last : 0;
+}
+
+/* Bytes of MAX_T rows in front of the last hidden state; of the checks; of
+   all.  The checks are aligned.  */
+static inline size_t
+df_hidden_offset_last(const struct df_hidden_layout *l)
 {
     return l->max_T * l->K * l->H * sizeof(uint16_t);
 }
+static inline size_t
+df_hidden_offset_checks(const struct df_hidden_layout *l)
+{
+    size_t bytes = l->max_T * (l->K + l->last) * l->H * sizeof(uint16_t);
 
-/* The part of MEMORY that layer K (of T rows) begins at, and the elements
-   from row to row.  */
+    return (bytes + 255) / 256 * 256;
+}
+static inline size_t
+df_hidden_bytes(const struct df_hidden_layout *l)
+{
+    return df_hidden_offset_checks(l)
+           + l->max_T * df_hidden_checks(l) * sizeof(uint64_t);
+}
+
+/* Where layer K of MEMORY begins, K itself being the last hidden state, and
+   the elements from row to row.  */
 static inline uint16_t *
 df_hidden_layer(const struct df_hidden_layout *l, void *memory, size_t k)
 {
-    return (uint16_t *) memory + k * l->H * (l->split ? l->max_T : 1);
+    bool apart = l->split || k == l->K;
+
+    return (uint16_t *) memory + k * l->H * (apart ? l->max_T : 1);
 }
 
 static inline size_t
-df_hidden_ld(const struct df_hidden_layout *l)
+df_hidden_ld(const struct df_hidden_layout *l, size_t k)
 {
-    return l->split ? l->H : l->K * l->H;
+    return l->split || k == l->K ? l->H : l->K * l->H;
+}
+
+/* The checks in MEMORY, df_hidden_checks a row; NULL if there are none.  */
+static inline uint64_t *
+df_hidden_check(const struct df_hidden_layout *l, void *memory)
+{
+    char *at = memory;
+
+    return l->checks ? (uint64_t *) (at + df_hidden_offset_checks(l)) : NULL;
 }
 
 /* Queue the copy of T rows from SRC to DST, both of layout L.  */

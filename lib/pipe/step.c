@@ -153,7 +153,7 @@ df_lane_step(struct df_worker *worker, struct df_lane *lane,
     struct df_run *run = df_worker_context(worker);
     bool first = lane == &run->lanes[0], several = run->o.n_drafters > 1;
     double lr = df_learning_rate(run->o.learning_rate, run->o.warmup_ratio,
-                                 run->steps, lane->step);
+                                 run->schedule, lane->step);
     double denominator;
 
     DF_TRY(df_lane_save(worker, lane));

@@ -112,6 +112,8 @@ run_options(struct session *s)
         .limits = s->limits,
         .target_config = &s->config,
         .target_tensors = s->tensors,
+        .layer_ids = s->drafter.target_layer_ids,
+        .n_layer_ids = (size_t) s->drafter.n_target_layer_ids,
         .drafter_config = s->drafter,
         .seed = (uint64_t) opt.seed,
         .objective = { .dpace = opt.loss == LOSS_DPACE,

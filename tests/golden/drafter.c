@@ -63,7 +63,7 @@ load_embeddings(struct run *r, const char *path)
         bail("no memory");
     CHECKED(df_model_config_load(&config, dir));
     CHECKED(df_tensors_open(&ts, dir));
-    CHECKED(df_embeddings_load(&r->embeddings, ts, &config, dev));
+    CHECKED(df_embeddings_load(&r->embeddings, ts, &config, dev, true));
     df_tensors_free(ts);
     free(dir);
 }

@@ -59,7 +59,7 @@ set_up(struct model *m, const char *path, size_t tokens, size_t seqs,
 
     CHECKED(df_model_config_load(&m->config, path));
     CHECKED(df_tensors_open(&m->weights, path));
-    CHECKED(df_embeddings_load(e, m->weights, &m->config, dev));
+    CHECKED(df_embeddings_load(e, m->weights, &m->config, dev, true));
     CHECKED(df_target_new(&m->target, &m->config, m->weights, e, &limits,
                           m->config.d.num_hidden_layers - 1));
     CHECKED(df_batch_new(&m->batch, &limits, NULL));

@@ -143,7 +143,8 @@ set_up(struct run *r, const char *path)
     r->V = (size_t) r->config.d.vocab_size;
     r->weights = golden_tensors(path, "model.safetensors");
     r->expect = golden_tensors(path, "expect.safetensors");
-    CHECKED(df_embeddings_load(&r->embeddings, r->weights, &r->config, dev));
+    CHECKED(
+        df_embeddings_load(&r->embeddings, r->weights, &r->config, dev, true));
     CHECKED(df_target_new(&r->target, &r->config, r->weights, &r->embeddings,
                           &limits, n - 1));
     CHECKED(df_batch_new(&r->batch, &limits, NULL));

@@ -94,6 +94,8 @@ run_options(struct tiny_run *r)
         .limits = r->model.limits,
         .target_config = &r->model.config,
         .target_tensors = r->model.tensors,
+        .layer_ids = r->model.drafter.target_layer_ids,
+        .n_layer_ids = (size_t) r->model.drafter.n_target_layer_ids,
         .drafter_config = r->model.drafter,
         .seed = 3,
         .objective = {.gamma = 7      },

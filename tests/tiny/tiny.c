@@ -110,7 +110,7 @@ tiny_drafter_make(struct tiny_drafter *d)
     CHECKED(df_device_open(&d->dev, "cpu"));
     CHECKED(df_stream_new(&d->stream, d->dev, "test"));
     CHECKED(df_embeddings_load(&d->embeddings, d->model.tensors,
-                               &d->model.config, d->dev));
+                               &d->model.config, d->dev, true));
     CHECKED(df_drafter_new(&d->drafter, &d->model.drafter, &d->embeddings,
                            &d->model.limits));
     CHECKED(df_drafter_init(d->drafter, 1));

@@ -1,0 +1,192 @@
+/* A run of any kind: made, begun, stopped, freed.  What its stages are is
+   drawn in live.c, capture.c and offline.c.  */
+#include <config.h>
+
+#include <stdlib.h>
+
+#include "base/fault_internal.h"
+#include "pipe/run_internal.h"
+
+static df_status
+list_buffers(struct df_run *run, struct df_target_state *t)
+{
+    if (!t->buffers)
+        return DF_OK;
+    DF_TRY(df_freelist_new(&t->free_buffers, run->pipe, run->o.depth));
+    for (size_t i = 0; i < run->o.depth; i++)
+        df_freelist_give(t->free_buffers, &t->buffers[i]);
+    return DF_OK;
+}
+
+/* The drawing that fits what there is: targets, drafters, or both.  */
+static void
+draw(struct df_run *run)
+{
+    if (run->o.n_targets == 0)
+        df_run_draw_offline(run);
+    else if (run->o.n_drafters == 0)
+        df_run_draw_capture(run);
+    else
+        df_run_draw_live(run);
+}
+
+df_status
+df_run_make_pipe(struct df_run *run)
+{
+    for (size_t i = 0; i < run->o.prefetch_threads; i++)
+        run->reader_states[i] = &run->readers[i];
+    for (size_t i = 0; i < run->o.n_targets; i++)
+        run->target_states[i] = &run->targets[i];
+    for (size_t i = 0; i < run->o.n_drafters; i++)
+        run->lane_states[i] = &run->lanes[i];
+    draw(run);
+    run->def.channels = run->channels;
+    run->def.stages = run->stages;
+    run->def.context = run;
+    DF_TRY(df_pipe_new(&run->pipe, &run->def));
+    DF_TRY(df_freelist_new(&run->free_boxes, run->pipe, run->n_boxes));
+    DF_TRY(df_freelist_new(&run->free_slots, run->pipe, run->n_slots));
+    DF_TRY(df_freelist_new(&run->free_metrics, run->pipe, run->n_metrics));
+    for (size_t i = 0; i < run->o.n_targets; i++)
+        DF_TRY(list_buffers(run, &run->targets[i]));
+    for (size_t i = 0; i < run->n_boxes; i++)
+        df_freelist_give(run->free_boxes, &run->boxes[i]);
+    for (size_t i = 0; i < run->n_slots; i++)
+        df_freelist_give(run->free_slots, &run->slots[i]);
+    for (size_t i = 0; i < run->n_metrics; i++)
+        df_freelist_give(run->free_metrics, &run->metrics[i]);
+    return DF_OK;
+}
+
+/* Whether one device carries all loops.  */
+static bool
+one_device(const struct df_run_options *o)
+{
+    if (o->n_targets == 0 || o->n_drafters == 0)
+        return false;
+    for (size_t i = 0; i < o->n_targets; i++)
+        if (o->targets[i] != o->drafters[0])
+            return false;
+    for (size_t i = 1; i < o->n_drafters; i++)
+        if (o->drafters[i] != o->drafters[0])
+            return false;
+    return true;
+}
+
+static df_status
+choose_transport(struct df_run *run)
+{
+    const struct df_run_options *o = &run->o;
+
+    run->transport = o->transport;
+    if (o->transport == DF_TRANSPORT_AUTO)
+        run->transport =
+            one_device(o) ? DF_TRANSPORT_LOCAL : DF_TRANSPORT_HOST;
+    if (run->transport == DF_TRANSPORT_LOCAL && !one_device(o))
+        return DF_FAIL(DF_INVALID, "local transport needs all targets and "
+                                   "drafters on one device");
+    if (run->transport == DF_TRANSPORT_PEER)
+        return DF_FAIL(DF_UNSUPPORTED, "peer transport needs two GPUs");
+    return DF_OK;
+}
+
+static df_status
+check(const struct df_run_options *o)
+{
+    DF_TRY(df_fault_check());
+    if (o->n_targets > DF_MAX_DEVICES || o->n_drafters > DF_MAX_DEVICES
+        || o->prefetch_threads > DF_MAX_DEVICES)
+        return DF_FAIL(DF_INVALID, "more than %d threads of a stage",
+                       DF_MAX_DEVICES);
+    if (o->n_layer_ids > DF_MAX_LAYER_IDS)
+        return DF_FAIL(DF_INVALID, "%zu target layers, more than %d",
+                       o->n_layer_ids, DF_MAX_LAYER_IDS);
+    return DF_OK;
+}
+
+df_status
+df_run_new(struct df_run **out, const struct df_run_options *options)
+{
+    struct df_run *run;
+    df_status status;
+
+    *out = NULL;
+    DF_TRY(check(options));
+    run = calloc(1, sizeof *run);
+    if (!run)
+        return DF_FAIL(DF_NO_MEMORY, "a run");
+    run->o = *options;
+    run->steps =
+        options->plan ? df_plan_steps(options->plan) : options->pipe_steps;
+    run->schedule = run->steps;
+    run->steps_done = run->steps_logged = options->first_step;
+    run->noise_key = df_key(options->seed, DF_KEY_NOISE);
+    run->layout = (struct df_hidden_layout){
+        .split = options->split,
+        .last = options->last_hidden,
+        .checks = options->n_drafters == 0,
+        .max_T = options->limits.max_tokens,
+        .K = options->n_layer_ids,
+        .H = (size_t) options->target_config->d.hidden_size};
+    status = choose_transport(run);
+    if (status == DF_OK)
+        status = df_run_set_up(run);
+    if (status == DF_OK)
+        status = df_run_make_pipe(run);
+    if (status != DF_OK)
+        df_run_free(run);
+    else
+        *out = run;
+    return status;
+}
+
+void
+df_run_free(struct df_run *run)
+{
+    if (!run)
+        return;
+    df_freelist_free(run->free_boxes);
+    df_freelist_free(run->free_slots);
+    df_freelist_free(run->free_metrics);
+    for (size_t i = 0; run->targets && i < run->o.n_targets; i++)
+        df_freelist_free(run->targets[i].free_buffers);
+    df_pipe_free(run->pipe);
+    df_run_clear(run);
+    free(run);
+}
+
+df_status
+df_run_train(struct df_run *run)
+{
+    for (size_t i = 0; i < run->o.n_drafters; i++) {
+        struct df_lane *lane = &run->lanes[i];
+
+        lane->step = run->o.first_step;
+        DF_TRY(df_drafter_clear_gradients(lane->drafter, lane->compute));
+    }
+    return df_pipe_run(run->pipe);
+}
+
+void
+df_run_stop(struct df_run *run)
+{
+    atomic_store(&run->stop, true);
+}
+
+int64_t
+df_run_steps_done(const struct df_run *run)
+{
+    return atomic_load(&run->steps_done);
+}
+
+bool
+df_run_stopped(const struct df_run *run)
+{
+    return atomic_load(&run->stopped);
+}
+
+enum df_transport
+df_run_transport(const struct df_run *run)
+{
+    return run->transport;
+}

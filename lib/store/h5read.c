@@ -1,0 +1,220 @@
+/* Reading samples from an HDF5 file: the tables at once when it is opened,
+   a sample's rows when it is asked for.  */
+
+#include <config.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "store/h5_internal.h"
+
+struct h5_file {
+    struct df_capture_file base; /* must be first */
+    struct df_h5 h5;
+    uint64_t *offsets; /* [samples + 1] */
+};
+
+static df_status
+check_stored(const struct df_h5 *h5, const struct df_h5_set *set,
+             uint64_t first, uint64_t n)
+{
+    uint64_t at, hole;
+
+    DF_TRY(df_h5_find_hole(h5, set, first, n, &at, &hole));
+    if (hole == 0)
+        return DF_OK;
+    return DF_FAIL(DF_FORMAT,
+                   "%s: %s: rows %" PRIu64 " to %" PRIu64 " were never stored",
+                   h5->io->path, set->name, at, at + hole - 1);
+}
+
+static df_status
+read_fields(const struct df_h5 *h5, uint64_t first,
+            struct df_capture_sample *out)
+{
+    for (size_t i = 0; i < h5->n_fields; i++) {
+        const struct df_h5_set *set = &h5->sets[i];
+        void *data = (void *) df_field_get(&h5->fields[i], out);
+
+        DF_TRY(check_stored(h5, set, first, out->n));
+        DF_TRY(df_h5_read_rows(h5, set, first, out->n, data));
+    }
+    return DF_OK;
+}
+
+static df_status
+h5_read(struct df_capture_file *base, const struct df_capture_entry *entry,
+        struct df_capture_scratch *scratch, struct df_capture_sample *out)
+{
+    struct h5_file *f = (struct h5_file *) base;
+    struct df_h5_quiet quiet;
+    df_status status;
+
+    DF_TRY(df_scratch_lay_out(scratch, &f->h5.head.header, out, base->path));
+    df_h5_lock(&quiet);
+    status = read_fields(&f->h5, f->offsets[entry->record], out);
+    df_h5_unlock(&quiet);
+    return status;
+}
+
+/* All holes of the first ROWS rows of SET.  */
+static df_status
+report_holes(struct h5_file *f, const struct df_h5_set *set, uint64_t rows,
+             df_capture_hole *hole, void *arg)
+{
+    uint64_t first = 0;
+
+    while (first < rows) {
+        struct df_h5_quiet quiet;
+        uint64_t at, n;
+        df_status status;
+
+        df_h5_lock(&quiet);
+        status = df_h5_find_hole(&f->h5, set, first, rows - first, &at, &n);
+        df_h5_unlock(&quiet);
+        DF_TRY(status);
+        if (n == 0)
+            return DF_OK;
+        DF_TRY(hole(arg, f->base.path, set->name, at, at + n - 1));
+        first = at + n;
+    }
+    return DF_OK;
+}
+
+static df_status
+h5_holes(struct df_capture_file *base, df_capture_hole *hole, void *arg)
+{
+    struct h5_file *f = (struct h5_file *) base;
+
+    for (size_t i = 0; i < f->h5.n_fields; i++)
+        DF_TRY(report_holes(f, &f->h5.sets[i], f->h5.n_tokens, hole, arg));
+    return DF_OK;
+}
+
+static void
+h5_free(struct df_capture_file *base)
+{
+    struct h5_file *f = (struct h5_file *) base;
+    struct df_h5_quiet quiet;
+
+    df_h5_lock(&quiet);
+    if (f->h5.io)
+        (void) !df_h5_close(&f->h5);
+    df_h5_io_free(f->h5.io);
+    df_head_clear(&f->h5.head);
+    df_h5_unlock(&quiet);
+    free(f->offsets);
+}
+
+static const struct df_capture_file_ops ops = {
+    .read = h5_read,
+    .holes = h5_holes,
+    .free = h5_free,
+};
+
+/* Column TABLE of the N samples, to be freed.  */
+static df_status
+read_table(const struct df_h5 *h5, enum df_h5_table table, uint64_t n,
+           uint64_t **out)
+{
+    const struct df_h5_set *set = &h5->tables[table];
+
+    DF_TRY(check_stored(h5, set, 0, n));
+    *out = n < SIZE_MAX / 16 ? calloc(n + 1, sizeof **out) : NULL;
+    if (!*out)
+        return DF_FAIL(DF_NO_MEMORY, "%s: %" PRIu64 " samples", h5->io->path,
+                       n);
+    return df_h5_read_rows(h5, set, 0, n, *out);
+}
+
+static df_status
+check_offsets(const struct h5_file *f)
+{
+    const struct df_h5 *h5 = &f->h5;
+    const uint64_t *at = f->offsets;
+    uint64_t n = h5->n_samples;
+
+    for (uint64_t i = 0; i < n; i++)
+        if (at[i + 1] < at[i] || at[i + 1] - at[i] > UINT32_MAX)
+            return DF_FAIL(DF_FORMAT,
+                           "%s: record %" PRIu64 " begins at token %" PRIu64
+                           " and ends at %" PRIu64,
+                           f->base.path, i, at[i], at[i + 1]);
+    if (at[0] != 0 || at[n] != h5->n_tokens)
+        return DF_FAIL(DF_FORMAT,
+                       "%s: samples span tokens %" PRIu64 " to %" PRIu64
+                       ", but %" PRIu64 " are committed",
+                       f->base.path, at[0], at[n], h5->n_tokens);
+    return DF_OK;
+}
+
+static df_status
+read_tables(struct h5_file *f)
+{
+    struct df_h5 *h5 = &f->h5;
+    uint64_t n = h5->n_samples, *ids = NULL, *indices = NULL;
+    df_status status;
+
+    status = read_table(h5, DF_H5_OFFSETS, n + 1, &f->offsets);
+    if (status == DF_OK)
+        status = check_offsets(f);
+    if (status == DF_OK)
+        status = read_table(h5, DF_H5_SAMPLE_IDS, n, &ids);
+    if (status == DF_OK)
+        status = read_table(h5, DF_H5_INDICES, n, &indices);
+    if (status == DF_OK) {
+        f->base.entries = calloc(n + 1, sizeof *f->base.entries);
+        if (!f->base.entries)
+            status = DF_FAIL(DF_NO_MEMORY, "%s: %" PRIu64 " samples",
+                             f->base.path, n);
+    }
+    for (uint64_t i = 0; i < n && status == DF_OK; i++)
+        f->base.entries[i] = (struct df_capture_entry){
+            .index = indices[i],
+            .id = ids[i],
+            .n = f->offsets[i + 1] - f->offsets[i],
+            .record = i,
+        };
+    if (status == DF_OK)
+        f->base.n_entries = n;
+    free(ids);
+    free(indices);
+    return status;
+}
+
+static df_status
+open_file(struct h5_file *f)
+{
+    DF_TRY(df_h5_io_open(&f->h5.io, f->base.path, DF_H5_READ));
+    if (f->h5.io->size == 0)
+        return DF_FAIL(DF_FORMAT,
+                       "%s: empty: its writer ended before its first commit",
+                       f->base.path);
+    DF_TRY(df_h5_open(&f->h5));
+    DF_TRY(df_head_copy(&f->base.head, &f->h5.head.header));
+    return read_tables(f);
+}
+
+df_status
+df_h5_file_open(struct df_capture_file **out, const char *path,
+                const struct df_captures_options *options, df_status *note)
+{
+    struct h5_file *f = calloc(1, sizeof *f);
+    struct df_h5_quiet quiet;
+    df_status status;
+
+    (void) options;
+    *note = DF_OK;
+    if (!f)
+        return DF_FAIL(DF_NO_MEMORY, "%s", path);
+    *out = &f->base;
+    f->base.ops = &ops;
+    df_h5_init(&f->h5);
+    f->base.path = strdup(path);
+    if (!f->base.path)
+        return DF_FAIL(DF_NO_MEMORY, "%s", path);
+    df_h5_lock(&quiet);
+    status = open_file(f);
+    df_h5_unlock(&quiet);
+    return status;
+}

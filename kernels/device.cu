@@ -142,6 +142,8 @@ static const struct df_device_vtable vtable = {
     .event_reached = df_cuda_event_reached,
     .copy = df_cuda_copy,
     .fill = df_cuda_memset,
+    .range_begin = df_cuda_range_begin,
+    .range_end = df_cuda_range_end,
     .stall = df_cuda_stall,
 #define X(op, flow) .op = queue_##op,
     DF_OPS(X)

@@ -12,7 +12,7 @@
 #include "dflash/philox.h"
 
 enum {
-    WARNINGS = 5 /* of bad samples, in words */
+    WARNINGS = 5 /* of a kind, in words */
 };
 
 /* What the run that captured says of itself; 0: nothing.  */
@@ -28,7 +28,7 @@ struct capture_source {
     uint32_t *lengths;               /* [n] of the samples that are used */
     uint32_t *entries;               /* [n] */
     size_t n;
-    uint64_t tokens, too_long;
+    uint64_t tokens, too_long, problems;
     struct notes notes;
 
     pthread_mutex_t lock; /* guards what follows */
@@ -165,13 +165,17 @@ captures_close(struct capture_source *c)
     free(c);
 }
 
-/* A file that isn't whole: what is there of it is trained on.  */
+/* A file that isn't whole, or a sample that is there twice: what is there of
+   it is trained on, once.  */
 static void
 note_problem(void *arg, df_status status, const char *message)
 {
-    (void) arg;
+    struct capture_source *c = arg;
+
     (void) status;
-    message_warn("%s", message);
+    if (++c->problems <= WARNINGS)
+        message_warn("%s%s", message,
+                     c->problems == WARNINGS ? "; and so on" : "");
 }
 
 static df_status
@@ -179,7 +183,8 @@ open_files(struct capture_source *c, const struct string_list *files)
 {
     const struct df_captures_options o = {
         .verify = (enum df_capture_verify) opt.verify,
-        .problem = input.strict ? NULL : note_problem};
+        .problem = input.strict ? NULL : note_problem,
+        .arg = c};
 
     DF_TRY(df_captures_open(&c->captures, files->items, files->count, &o));
     c->header = *df_captures_header(c->captures, 0);

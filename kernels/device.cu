@@ -143,6 +143,7 @@ static const struct df_device_vtable vtable = {
     .copy = df_cuda_copy,
     .fill = df_cuda_memset,
     .stall = df_cuda_stall,
+    .settle = NULL,
 #define X(op, flow) .op = queue_##op,
     DF_OPS(X)
 #undef X

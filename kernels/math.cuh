@@ -29,7 +29,9 @@ df_narrow(float x)
 static __device__ __forceinline__ uint32_t
 df_narrow2(float low, float high)
 {
-    return (uint32_t) df_narrow(low) | (uint32_t) df_narrow(high) << 16;
+    __nv_bfloat162 both = __floats2bfloat162_rn(low, high);
+
+    return *(uint32_t *) &both;
 }
 
 /* V neighbours that are read and written at once; V * sizeof (T) is a power

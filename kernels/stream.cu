@@ -126,14 +126,29 @@ df_cuda_event_reached(struct df_event *event)
     return err != cudaErrorNotReady;
 }
 
-/* If PTR is memory of another device, let copies from D go there without the
-   host, where the machine can.  Without that the runtime goes through host
-   memory, so nothing depends on it but time.  */
+/* Let device FROM reach the memory of device TO.  */
+static df_status
+enable_peer(int from, int to)
+{
+    cudaError_t err;
+
+    DF_CUDA(cudaSetDevice(from));
+    err = cudaDeviceEnablePeerAccess(to, 0);
+    if (err == cudaErrorPeerAccessAlreadyEnabled)
+        (void) cudaGetLastError();
+    else
+        DF_CUDA(err);
+    return DF_OK;
+}
+
+/* If PTR is memory of another device, let copies between that and D go
+   without the host, where the machine can.  Without that the runtime goes
+   through host memory, so nothing depends on it but time.  */
 static df_status
 meet_peer(struct cuda_device *d, const void *ptr)
 {
     struct cudaPointerAttributes p;
-    int can = 0;
+    int there = 0, back = 0;
 
     DF_CUDA(cudaPointerGetAttributes(&p, ptr));
     if (p.type != cudaMemoryTypeDevice || p.device == d->index)
@@ -145,15 +160,13 @@ meet_peer(struct cuda_device *d, const void *ptr)
     pthread_mutex_unlock(&d->lock);
     if (met)
         return DF_OK;
-    DF_CUDA(cudaDeviceCanAccessPeer(&can, d->index, p.device));
-    if (!can)
-        return DF_OK;
-    cudaError_t err = cudaDeviceEnablePeerAccess(p.device, 0);
-
-    if (err == cudaErrorPeerAccessAlreadyEnabled)
-        (void) cudaGetLastError();
-    else
-        DF_CUDA(err);
+    DF_CUDA(cudaDeviceCanAccessPeer(&there, d->index, p.device));
+    DF_CUDA(cudaDeviceCanAccessPeer(&back, p.device, d->index));
+    if (back)
+        DF_TRY(enable_peer(p.device, d->index));
+    if (there)
+        DF_TRY(enable_peer(d->index, p.device));
+    DF_CUDA(cudaSetDevice(d->index));
     return DF_OK;
 }
 
@@ -229,7 +242,7 @@ df_cuda_shared(const void *kernel, size_t bytes, const char *name)
 {
     cudaError_t err;
 
-    if (bytes <= 48 * 1024)
+    if (bytes <= 40 * 1024)
         return DF_OK;
     err = cudaFuncSetAttribute(
         kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) bytes);

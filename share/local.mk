@@ -7,3 +7,8 @@ demotargetdir = $(demodir)/target
 dist_demotarget_DATA = share/demo/target/config.json \
   share/demo/target/model.safetensors share/demo/target/tokenizer.json \
   share/demo/target/tokenizer_config.json
+
+## Shapes of models, for --target random:FILE.
+shapesdir = $(pkgdatadir)/shapes
+dist_shapes_DATA = share/shapes/qwen3-0.6b.json share/shapes/qwen3-4b.json \
+  share/shapes/qwen3-8b.json share/shapes/qwen3-32b.json

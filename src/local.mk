@@ -4,3 +4,4 @@ tool_ldadd = src/common/libcommon.la lib/libdflashcore.la
 include $(srcdir)/src/common/local.mk
 include $(srcdir)/src/dflash-capture/local.mk
 include $(srcdir)/src/dflash-train/local.mk
+include $(srcdir)/src/dflash-inspect/local.mk

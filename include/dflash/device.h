@@ -57,6 +57,10 @@ DF_EXPORT DF_MUST_USE df_status df_device_open(struct df_device **out,
                                                const char *name);
 DF_EXPORT void df_device_close(struct df_device *dev);
 
+/* How many GPUs there are, "cuda:0" being the first.  If none, WHY points to
+   the reason, a constant.  */
+DF_EXPORT int df_cuda_devices(const char **why);
+
 DF_EXPORT const char *df_device_name(const struct df_device *dev);
 DF_EXPORT bool df_device_is_cpu(const struct df_device *dev);
 
@@ -121,6 +125,11 @@ DF_EXPORT DF_MUST_USE df_status df_copy(struct df_stream *stream, void *dst,
 /* Queue: each of the BYTES at device memory DST becomes VALUE.  */
 DF_EXPORT DF_MUST_USE df_status df_fill(struct df_stream *stream, void *dst,
                                         int value, size_t bytes);
+
+/* Queue, at the end of a warm-up: whatever threads work for STREAM's device
+   get as much memory as the largest operation so far took on any stream.
+   Nothing that isn't larger allocates behind this.  */
+DF_EXPORT DF_MUST_USE df_status df_settle(struct df_stream *stream);
 
 /* Queue a pause of the stream, for tests that shake the order of things.  */
 DF_EXPORT DF_MUST_USE df_status df_stall(struct df_stream *stream,

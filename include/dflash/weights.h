@@ -68,5 +68,12 @@ DF_EXPORT DF_MUST_USE df_status df_model_check_tensors(
 DF_EXPORT DF_MUST_USE df_status df_drafter_check_tensors(
     const struct df_drafter_config *c, const struct df_tensors *ts);
 
+/* Weights that no file has: normal(0, 0.02) in bf16, norms 1, for measuring
+   without a checkpoint.  They repeat, and tensors overlap in memory, so that
+   a large model is made in seconds.  The same SEED gives the same.  The
+   caller frees *OUT (df_tensors_free).  */
+DF_EXPORT DF_MUST_USE df_status df_tensors_random(
+    struct df_tensors **out, const struct df_model_config *c, uint64_t seed);
+
 DF_END_DECLS
 #endif

@@ -58,6 +58,7 @@ struct df_device_vtable {
     df_status (*fill)(struct df_stream *stream, void *dst, int value,
                       size_t bytes);
     df_status (*stall)(struct df_stream *stream, double seconds);
+    df_status (*settle)(struct df_stream *stream); /* NULL: no need to */
 #define X(op, flow) df_##op##_fn *op; /* NULL: the device lacks it */
     DF_OPS(X)
 #undef X

@@ -34,6 +34,7 @@ struct df_tensors {
     struct df_tensor *tensors; /* sorted by name */
     size_t n_tensors;
     size_t unindexed;
+    void *names, *data; /* owned; of tensors that lie in no file */
 };
 
 /* Open the shards of the index file PATH into TS, which is zeroed but for

@@ -149,6 +149,8 @@ df_tensors_free(struct df_tensors *ts)
         df_shard_clear(&ts->shards[i]);
     free(ts->shards);
     free(ts->tensors);
+    free(ts->names);
+    free(ts->data);
     free(ts->path);
     free(ts);
 }

@@ -32,8 +32,13 @@ df_upload_f32(struct df_uploader *u, void *dst, const float *src, size_t n)
 df_status
 df_upload_tensor(struct df_uploader *u, void *dst, const struct df_tensor *t)
 {
-    DF_TRY(df_tensor_read_f32(t, u->wide));
-    return df_upload_f32(u, dst, u->wide, t->count);
+    if (t->dtype != df_device_act(u->dev)) {
+        DF_TRY(df_tensor_read_f32(t, u->wide));
+        return df_upload_f32(u, dst, u->wide, t->count);
+    }
+    df_tensor_copy(t, u->narrow);
+    DF_TRY(df_copy(u->stream, dst, u->narrow, t->size));
+    return df_stream_sync(u->stream);
 }
 
 void

@@ -40,7 +40,8 @@ void check_input(const struct tool *tool);
 /* clang-format off */
 #define TARGET_OPTION                                                      \
     {OPT_STRING, 't', "target", "DIR", &input.target, .required = true,    \
-     .help = "the model in DIR: config.json, safetensors, tokenizer.json"}
+     .help = "the model in DIR: config.json, safetensors, tokenizer.json; "\
+             "or random:FILE, random weights in the shapes of a config.json"}
 
 /* WHAT is done with the records, and whether there is another source.  */
 #define DATA_OPTION(WHAT, REQUIRED)                                        \

@@ -58,7 +58,7 @@ model_layers(const struct model *m, const struct tool *tool,
 static df_status
 check_vocabulary(const struct model *m)
 {
-    int32_t size = df_tokenizer_size(m->tokenizer);
+    int32_t size = model_tokens(m);
 
     if (size > m->config.d.vocab_size)
         return DF_FAIL(DF_SHAPE,
@@ -79,9 +79,54 @@ name_of(const char *path)
     return name;
 }
 
+uint64_t
+model_tokenizer_hash(const struct model *m)
+{
+    return m->tokenizer ? df_tokenizer_hash(m->tokenizer) : 0;
+}
+
+int32_t
+model_tokens(const struct model *m)
+{
+    return m->tokenizer ? df_tokenizer_size(m->tokenizer) : 0;
+}
+
+int32_t
+model_special(const struct model *m, const char *role)
+{
+    return m->tokenizer ? df_tokenizer_special(m->tokenizer, role) : -1;
+}
+
+/* SPEC is FILE or FILE:SEED.  */
+static df_status
+open_random(struct model *m, const char *spec)
+{
+    const char *colon = strrchr(spec, ':');
+    int64_t seed = 0;
+    char *file = NULL;
+    df_status status;
+
+    if (colon && df_value_int(colon + 1, 0, INT64_MAX, &seed) == DF_OK)
+        file = strndup(spec, (size_t) (colon - spec));
+    else
+        file = strdup(spec);
+    if (!file)
+        return DF_FAIL(DF_NO_MEMORY, "%s", spec);
+    status = df_model_config_load(&m->config, file);
+    if (status == DF_OK)
+        status = df_tensors_random(&m->tensors, &m->config, (uint64_t) seed);
+    m->name = name_of(file);
+    free(file);
+    return status;
+}
+
 df_status
 model_open(struct model *m)
 {
+    static const char random[] = "random:";
+
+    if (strncmp(input.target, random, sizeof random - 1) == 0)
+        return open_random(m, input.target + sizeof random - 1);
     DF_TRY(df_model_config_load(&m->config, input.target));
     DF_TRY(df_tensors_open(&m->tensors, input.target));
     if (df_tensors_unindexed(m->tensors) > 0)
@@ -108,7 +153,7 @@ model_header(const struct model *m, const struct layer_list *layers)
     struct df_capture_header h = {
         .model = m->name,
         .config_hash = m->config.hash,
-        .tokenizer_hash = df_tokenizer_hash(m->tokenizer),
+        .tokenizer_hash = model_tokenizer_hash(m),
         .K = layers->n,
         .hidden_size = (size_t) m->config.d.hidden_size,
         .vocab_size = (size_t) m->config.d.vocab_size,

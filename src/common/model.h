@@ -12,9 +12,9 @@
 
 struct model {
     struct df_model_config config;
-    struct df_tensors *tensors; /* mapped, not read */
-    struct df_tokenizer *tokenizer;
-    char *name; /* of its folder */
+    struct df_tensors *tensors;     /* mapped, not read */
+    struct df_tokenizer *tokenizer; /* NULL if the weights are random */
+    char *name;                     /* of its folder */
 };
 
 /* The layers whose states a drafter sees, ascending.  */
@@ -23,10 +23,17 @@ struct layer_list {
     size_t n;
 };
 
-/* Open the folder that --target names, and check it; clear what was opened,
-   also after a failure.  */
+/* Open what --target names, and check it: a folder, or random:FILE[:SEED],
+   random weights in the shapes of the config.json FILE.  Clear what was
+   opened, also after a failure.  */
 df_status model_open(struct model *m);
 void model_close(struct model *m);
+
+/* The tokenizer's hash, tokens, and token for ROLE; 0, 0 and -1 if there is
+   none.  */
+uint64_t model_tokenizer_hash(const struct model *m);
+int32_t model_tokens(const struct model *m);
+int32_t model_special(const struct model *m, const char *role);
 
 /* The layers that --target-layer-ids and --num-draft-layers give; a mistake
    ends the process.  */

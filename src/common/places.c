@@ -1,8 +1,10 @@
 #include <config.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/message.h"
 #include "common/places.h"
 
 /* The device NAME, opened once however often it is named.  */
@@ -23,11 +25,30 @@ device(struct places *p, const char *name, struct df_device **out)
     return DF_OK;
 }
 
+/* The list that "auto" stands for, to be freed.  */
+static char *
+choose(struct places *p, enum place_role role)
+{
+    const char *why;
+    int n = df_cuda_devices(&why);
+    char *list;
+
+    if (n == 0) {
+        p->no_gpu = why;
+        return strdup("cpu");
+    }
+    if (asprintf(&list, "cuda:%d", role == PLACE_TARGET ? 0 : n - 1) < 0)
+        return NULL;
+    return list;
+}
+
 df_status
 places_parse(struct places *places, struct place_list *out,
-             const struct tool *tool, const void *option, const char *text)
+             const struct tool *tool, const void *option, const char *text,
+             enum place_role role)
 {
-    char *copy = strdup(strcmp(text, "auto") == 0 ? "cpu" : text);
+    char *copy =
+        strcmp(text, "auto") == 0 ? choose(places, role) : strdup(text);
     char *rest = copy, *name;
     df_status status = DF_OK;
 
@@ -43,6 +64,13 @@ places_parse(struct places *places, struct place_list *out,
     }
     free(copy);
     return status;
+}
+
+void
+places_tell(const struct places *places)
+{
+    if (places->no_gpu)
+        message_note("no GPU (%s): running on the CPU", places->no_gpu);
 }
 
 void

@@ -14,7 +14,8 @@ static df_status
 open_input(struct session *s)
 {
     DF_TRY(places_parse(&s->places, &s->targets, &capture_tool,
-                        &input.target_devices, input.target_devices));
+                        &input.target_devices, input.target_devices,
+                        PLACE_TARGET));
     DF_TRY(model_open(&s->model));
     model_layers(&s->model, &capture_tool, &s->layers);
     describe_header(s);

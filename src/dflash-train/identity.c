@@ -51,7 +51,7 @@ add_run(json_t *o, const struct session *s)
     char hash[24];
 
     snprintf(hash, sizeof hash, "%016llx",
-             (unsigned long long) df_tokenizer_hash(s->model.tokenizer));
+             (unsigned long long) model_tokenizer_hash(&s->model));
     json_object_set_new(o, "tokenizer", json_string(hash));
     json_object_set_new(o, "hidden-size",
                         json_integer(s->model.config.d.hidden_size));

@@ -22,6 +22,7 @@ prepare(struct session *s)
     /* It takes seconds, and nothing else reads it.  */
     if (opt.stats)
         DF_TRY(measure_gemm(s));
+    places_tell(&s->places);
     DF_TRY(df_run_warm_up(s->run));
     return begin_output(s);
 }

@@ -12,7 +12,7 @@ static df_status
 choose_mask(const struct session *s, int32_t *out)
 {
     int32_t rows = s->model.config.d.vocab_size;
-    int32_t size = df_tokenizer_size(s->model.tokenizer);
+    int32_t size = model_tokens(&s->model);
 
     *out = (int32_t) opt.mask_token_id;
     if (opt.mask_token_id >= rows)
@@ -21,14 +21,16 @@ choose_mask(const struct session *s, int32_t *out)
                       opt.mask_token_id, input.target, rows);
     if (*out >= 0) {
         if (*out == s->model.config.pad_token_id
-            || *out == df_tokenizer_special(s->model.tokenizer, "eos")
-            || *out == df_tokenizer_special(s->model.tokenizer, "pad"))
+            || *out == model_special(&s->model, "eos")
+            || *out == model_special(&s->model, "pad"))
             message_warn("mask token %d is also the padding or the end of a "
                          "sequence: acceptance will suffer",
                          *out);
         return DF_OK;
     }
-    *out = df_tokenizer_special(s->model.tokenizer, "mask");
+    *out = model_special(&s->model, "mask");
+    if (!s->model.tokenizer) /* of random rows, one is as good as another */
+        *out = rows - 1;
     if (*out < 0 && size < rows)
         *out = size;
     if (*out < 0 || *out >= rows)
@@ -45,9 +47,11 @@ open_models(struct session *s)
 {
     if (!from_captures())
         DF_TRY(places_parse(&s->places, &s->targets, &train_tool,
-                            &input.target_devices, input.target_devices));
+                            &input.target_devices, input.target_devices,
+                            PLACE_TARGET));
     DF_TRY(places_parse(&s->places, &s->drafters, &train_tool,
-                        &opt.drafter_devices, opt.drafter_devices));
+                        &opt.drafter_devices, opt.drafter_devices,
+                        PLACE_DRAFTER));
     return model_open(&s->model);
 }
 

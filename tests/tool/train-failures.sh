@@ -58,7 +58,7 @@ target=stall@1
 target=stall
 Target=fail@1
 target=fail@1;log=fail@2
-a=fail@1,a=fail@1,a=fail@1,a=fail@1,a=fail@1,a=fail@1,a=fail@1,a=fail@1,a=fail@1
+a=fail@1,b=fail@1,c=fail@1,d=fail@1,e=fail@1,f=fail@1,g=fail@1,h=fail@1,i
 END_OF
 
 # A saving that fails leaves the checkpoint before it as it was.

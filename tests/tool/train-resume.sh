@@ -39,8 +39,8 @@ ok '  and no drafter yet' lacks term/drafter
 ok 'resumed' trains 0 term $run --resume
 ok '  from that checkpoint' says "resuming from term/checkpoints/step-$last$"
 ok '  it is the unbroken run' alike whole term
-ok '  and so is its checkpoint' cmp whole/checkpoints/step-18/state.safetensors \
-  term/checkpoints/step-18/state.safetensors
+arrays=checkpoints/step-18/state.safetensors
+ok '  and so is its checkpoint' cmp whole/$arrays term/$arrays
 
 ok 'SIGINT' stop INT 130 int 3
 ok 'resumed with other threads and devices' trains 0 int $run --resume \

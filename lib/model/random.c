@@ -1,0 +1,119 @@
+/* Random weights in the shapes of a config.  All tensors point into one
+   buffer, each at a place of its own, and the buffer repeats a block: no
+   product is faster or slower for that, and no large model takes minutes to
+   draw.  */
+#include <config.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dflash/philox.h"
+#include "dflash/weights.h"
+#include "model/safetensors_internal.h"
+
+enum {
+    BLOCK = 1 << 20, /* numbers that are drawn */
+    SHIFT = 4099     /* from one tensor's place to the next's */
+};
+static const double deviation = 0.02;
+
+/* Numbers I and I+1 of the standard normal ones: Box and Muller 1958.  */
+static void
+draw_pair(uint64_t key, size_t i, uint16_t *out)
+{
+    struct df_philox r = df_philox(key, (uint32_t) i, 0, 0, 0);
+    double radius = sqrt(-2 * log(((double) r.v[0] + 1) * 0x1p-32));
+    double angle = 2 * M_PI * (double) r.v[1] * 0x1p-32;
+
+    out[0] = df_bf16_from_f32((float) (deviation * radius * cos(angle)));
+    out[1] = df_bf16_from_f32((float) (deviation * radius * sin(angle)));
+}
+
+static size_t
+elements(const struct df_weight_spec *w)
+{
+    return (size_t) w->shape[0] * (w->rank > 1 ? (size_t) w->shape[1] : 1);
+}
+
+/* Room for the largest tensor at the last place, then ones for norms.  */
+static df_status
+fill(struct df_tensors *ts, const struct df_weight_spec *specs, size_t n,
+     uint64_t seed, size_t *ones)
+{
+    size_t most = 0, norm = 0;
+    uint16_t *data;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t count = elements(&specs[i]);
+
+        most = count > most ? count : most;
+        norm = specs[i].is_norm && count > norm ? count : norm;
+    }
+    *ones = (most + n * SHIFT + BLOCK - 1) / BLOCK * BLOCK;
+    ts->data = data = malloc((*ones + norm) * sizeof *data);
+    if (!data)
+        return DF_FAIL(DF_NO_MEMORY, "random weights of %zu bytes",
+                       (*ones + norm) * sizeof *data);
+    for (size_t i = 0; i < BLOCK; i += 2)
+        draw_pair(df_key(seed, DF_KEY_WEIGHTS), i, data + i);
+    for (size_t at = BLOCK; at < *ones; at += BLOCK)
+        memcpy(data + at, data, BLOCK * sizeof *data);
+    for (size_t i = 0; i < norm; i++)
+        data[*ones + i] = df_bf16_from_f32(1);
+    return DF_OK;
+}
+
+static void
+describe(struct df_tensors *ts, const struct df_weight_spec *specs, size_t n,
+         size_t ones)
+{
+    const uint16_t *data = ts->data;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct df_weight_spec *w = &specs[i];
+        size_t at = w->is_norm ? ones : i * SHIFT;
+
+        ts->tensors[i] =
+            (struct df_tensor){.name = w->name,
+                               .path = ts->path,
+                               .dtype = DF_BF16,
+                               .rank = w->rank,
+                               .count = elements(w),
+                               .size = 2 * elements(w),
+                               .data = (const uint8_t *) (data + at)};
+        memcpy(ts->tensors[i].shape, w->shape, sizeof w->shape);
+    }
+    qsort(ts->tensors, n, sizeof *ts->tensors, df_tensor_by_name);
+}
+
+df_status
+df_tensors_random(struct df_tensors **out, const struct df_model_config *c,
+                  uint64_t seed)
+{
+    struct df_tensors *ts = calloc(1, sizeof *ts);
+    struct df_weight_spec *specs;
+    size_t n, ones = 0;
+    df_status status;
+
+    *out = NULL;
+    if (!ts)
+        return DF_FAIL(DF_NO_MEMORY, "random weights");
+    status = df_model_weights(&specs, &n, c);
+    if (status == DF_OK) {
+        ts->names = specs;
+        ts->path = strdup("random weights");
+        ts->tensors = calloc(n, sizeof *ts->tensors);
+        ts->n_tensors = n;
+        status = ts->path && ts->tensors
+                     ? fill(ts, specs, n, seed, &ones)
+                     : DF_FAIL(DF_NO_MEMORY, "random weights");
+    }
+    if (status != DF_OK) {
+        df_tensors_free(ts);
+        return status;
+    }
+    describe(ts, specs, n, ones);
+    *out = ts;
+    return DF_OK;
+}

@@ -23,5 +23,5 @@ include $(srcdir)/lib/text/local.mk
 include $(srcdir)/lib/model/local.mk
 include $(srcdir)/lib/draft/local.mk
 include $(srcdir)/lib/pipe/local.mk
-include $(srcdir)/lib/store/local.mk
 include $(srcdir)/lib/cpu/local.mk
+include $(srcdir)/lib/store/local.mk

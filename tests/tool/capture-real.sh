@@ -9,7 +9,7 @@ for m in tiny stories260K-hf; do
   test -d "$shared/models/$m" && models="$models $m"
 done
 test -n "$models" || skip_all "no models in $shared/models: set DFLASH_SHARED"
-plan `expr 6 '*' \`echo $models | wc -w\``
+plan `expr 9 '*' \`echo $models | wc -w\``
 
 head -n 24 "$prompts" |
   sed 's/^{"question": /{"prompt": /; s/, "answer": /, "completion": /' \
@@ -27,4 +27,9 @@ for m in $models; do
   ok '  as live' alike live-$m file-$m
   ok "$m: through a pipe" piped pipe-$m ''
   ok '  as live' alike live-$m pipe-$m
+  ok '  inspected' run 0 dflash-inspect $m.h5
+  between='dflash-inspect --pass -'
+  ok "$m: inspected in the pipe" piped passed-$m ''
+  between=cat
+  ok '  as live' alike live-$m passed-$m
 done

@@ -6,8 +6,8 @@ cuda_sources = kernels/attention.cu kernels/device.cu \
   kernels/draft_attention.cu kernels/flash.cu kernels/flash_dkv.cu \
   kernels/flash_dq.cu kernels/head.cu kernels/hidden.cu kernels/linear.cu \
   kernels/matmul.cu kernels/mlp.cu kernels/norm.cu kernels/objective.cu \
-  kernels/optim.cu kernels/probe.cu kernels/rope.cu kernels/rows.cu \
-  kernels/stream.cu
+  kernels/optim.cu kernels/probe.cu kernels/range.cu kernels/rope.cu \
+  kernels/rows.cu kernels/stream.cu
 cuda_headers = kernels/cuda_internal.cuh kernels/flash.cuh \
   kernels/math.cuh kernels/matmul.cuh kernels/mma.cuh kernels/parts.cuh \
   kernels/tile.cuh

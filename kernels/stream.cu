@@ -21,7 +21,6 @@ df_cuda_stream_new(struct df_stream **out, struct df_device *dev,
     struct cuda_stream *s;
     cudaStream_t cu;
 
-    (void) name;
     DF_CUDA(set_device(dev));
     DF_CUDA(cudaStreamCreateWithFlags(&cu, cudaStreamNonBlocking));
     s = (struct cuda_stream *) calloc(1, sizeof *s);
@@ -30,6 +29,7 @@ df_cuda_stream_new(struct df_stream **out, struct df_device *dev,
         return DF_FAIL(DF_NO_MEMORY, "%s: no memory for a stream", dev->name);
     }
     s->cu = cu;
+    df_cuda_name_stream(cu, name);
     pthread_mutex_init(&s->lock, NULL);
     *out = &s->base;
     return DF_OK;

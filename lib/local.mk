@@ -19,9 +19,9 @@ lib_libdflashcore_la_LDFLAGS = -no-undefined -version-info 0:0:0 \
 EXTRA_DIST += lib/libdflashcore.map
 
 include $(srcdir)/lib/base/local.mk
+include $(srcdir)/lib/cpu/local.mk
 include $(srcdir)/lib/text/local.mk
 include $(srcdir)/lib/model/local.mk
 include $(srcdir)/lib/draft/local.mk
 include $(srcdir)/lib/pipe/local.mk
-include $(srcdir)/lib/cpu/local.mk
 include $(srcdir)/lib/store/local.mk

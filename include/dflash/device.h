@@ -130,6 +130,12 @@ DF_EXPORT DF_MUST_USE df_status df_fill(struct df_stream *stream, void *dst,
    get as much memory as the largest operation so far took on any stream.
    Nothing that isn't larger allocates behind this.  */
 DF_EXPORT DF_MUST_USE df_status df_settle(struct df_stream *stream);
+/* Begin, and end, a stretch of the calling thread's time that a profiler of
+   DEV shows as NAME and NUMBER, with the work that is queued in it.  They
+   nest.  Cheap without a profiler; nothing on a CPU or if DEV is NULL.  */
+DF_EXPORT void df_range_begin(struct df_device *dev, const char *name,
+                              uint64_t number);
+DF_EXPORT void df_range_end(struct df_device *dev);
 
 /* Queue a pause of the stream, for tests that shake the order of things.  */
 DF_EXPORT DF_MUST_USE df_status df_stall(struct df_stream *stream,

@@ -87,7 +87,8 @@ struct df_pipe_def {
     size_t n_channels;
     const struct df_stage_def *stages; /* in the order of the flow */
     size_t n_stages;
-    void *context; /* df_worker_context of all */
+    void *context;              /* df_worker_context of all */
+    struct df_device *profiled; /* whose profiles show the stages; or NULL */
 };
 
 /* What the threads of a stage did, summed over them, in seconds.  */

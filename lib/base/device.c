@@ -257,6 +257,20 @@ df_fill(struct df_stream *stream, void *dst, int value, size_t bytes)
     return stream->dev->vt->fill(stream, dst, value, bytes);
 }
 
+void
+df_range_begin(struct df_device *dev, const char *name, uint64_t number)
+{
+    if (dev && dev->vt->range_begin)
+        dev->vt->range_begin(name, number);
+}
+
+void
+df_range_end(struct df_device *dev)
+{
+    if (dev && dev->vt->range_end)
+        dev->vt->range_end();
+}
+
 df_status
 df_settle(struct df_stream *stream)
 {

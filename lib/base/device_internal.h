@@ -57,6 +57,9 @@ struct df_device_vtable {
                       size_t bytes);
     df_status (*fill)(struct df_stream *stream, void *dst, int value,
                       size_t bytes);
+    /* NULL: nobody looks.  */
+    void (*range_begin)(const char *name, uint64_t number);
+    void (*range_end)(void);
     df_status (*stall)(struct df_stream *stream, double seconds);
     df_status (*settle)(struct df_stream *stream); /* NULL: no need to */
 #define X(op, flow) df_##op##_fn *op; /* NULL: the device lacks it */

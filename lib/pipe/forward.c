@@ -61,9 +61,9 @@ pack_layer(struct packing *p, size_t k, const void *x,
 }
 
 static df_status
-pack(void *arg, int layer, const void *x, struct df_stream *stream)
+pack_places(struct packing *p, int layer, const void *x,
+            struct df_stream *stream)
 {
-    struct packing *p = arg;
     const struct df_hidden_layout *l = &p->run->layout;
     size_t k = captured(&p->run->o, layer);
     bool last =
@@ -74,6 +74,18 @@ pack(void *arg, int layer, const void *x, struct df_stream *stream)
     if (k < l->K)
         DF_TRY(pack_layer(p, k, x, stream));
     return last ? pack_layer(p, l->K, x, stream) : DF_OK;
+}
+
+static df_status
+pack(void *arg, int layer, const void *x, struct df_stream *stream)
+{
+    struct df_device *dev = df_stream_device(stream);
+    df_status status;
+
+    df_range_begin(dev, "pack", (uint64_t) layer);
+    status = pack_places(arg, layer, x, stream);
+    df_range_end(dev);
+    return status;
 }
 
 df_status

@@ -5,6 +5,34 @@
 
 #include "pipe/run_internal.h"
 
+static df_status
+forward(struct df_lane *lane, const struct df_batch *batch,
+        struct df_mirror *mirror)
+{
+    df_status status;
+
+    df_range_begin(lane->dev, "forward", batch->seq);
+    status = df_drafter_forward(lane->drafter, lane->compute, batch,
+                                &mirror->arrays);
+    df_range_end(lane->dev);
+    return status;
+}
+
+/* The loss of what FORWARD made, and back if TRAIN.  */
+static df_status
+score(struct df_run *run, struct df_lane *lane, const struct df_batch *batch,
+      struct df_mirror *mirror, bool train)
+{
+    df_status status;
+
+    df_range_begin(lane->dev, train ? "loss, backward" : "loss", batch->seq);
+    status =
+        df_drafter_loss(lane->drafter, lane->compute, batch, &mirror->arrays,
+                        &run->o.objective, lane->sums, train);
+    df_range_end(lane->dev);
+    return status;
+}
+
 df_status
 df_run_draft(struct df_run *run, struct df_lane *lane,
              const struct df_batch *batch, struct df_mirror *mirror,
@@ -25,17 +53,14 @@ df_run_draft(struct df_run *run, struct df_lane *lane,
     if (read)
         DF_TRY(df_fence_record(read, lane->compute));
     DF_TRY(df_fill(lane->compute, lane->sums, 0, sizeof *lane->sums));
-    DF_TRY(df_drafter_forward(lane->drafter, lane->compute, batch,
-                              &mirror->arrays));
-    return df_drafter_loss(lane->drafter, lane->compute, batch,
-                           &mirror->arrays, &run->o.objective, lane->sums,
-                           train);
+    DF_TRY(forward(lane, batch, mirror));
+    return score(run, lane, batch, mirror, train);
 }
 
 /* Queue the copies of SLOT's batch and states into IN.  */
 static df_status
-bring(struct df_run *run, struct df_lane *lane, struct df_slot *slot,
-      struct df_input *in)
+queue_copies(struct df_run *run, struct df_lane *lane, struct df_slot *slot,
+             struct df_input *in)
 {
     const struct df_batch *batch = slot->box->batch;
 
@@ -50,6 +75,18 @@ bring(struct df_run *run, struct df_lane *lane, struct df_slot *slot,
     }
     DF_TRY(df_event_record(in->copied, lane->copy));
     return df_stream_wait(lane->compute, in->copied);
+}
+
+static df_status
+bring(struct df_run *run, struct df_lane *lane, struct df_slot *slot,
+      struct df_input *in)
+{
+    df_status status;
+
+    df_range_begin(lane->dev, "copy to the drafter", slot->box->batch->seq);
+    status = queue_copies(run, lane, slot, in);
+    df_range_end(lane->dev);
+    return status;
 }
 
 /* What the log wants to know of BATCH.  */

@@ -60,13 +60,16 @@ channel_of(struct df_pipe *p, int i)
 static df_status
 work(struct df_worker *w, struct df_item *item)
 {
+    struct df_device *profiled = w->pipe->def->profiled;
     double start = df_now();
     bool first = w->def->in < 0;
     df_status status = first ? DF_OK : df_fault(w->def->name, item->seq);
 
     w->waited = 0;
+    df_range_begin(profiled, w->def->name, item->seq);
     if (status == DF_OK)
         status = w->def->work(w, item);
+    df_range_end(profiled);
     if (status == DF_OK && first)
         status = df_fault(w->def->name, item->seq);
     pthread_mutex_lock(&w->pipe->lock);

@@ -8,8 +8,8 @@
 /* The buffer goes back as soon as the copy is queued: the next pass packs
    into it behind its fence FREE.  */
 static df_status
-copy_to_host(struct df_run *run, struct df_target_state *t,
-             struct df_slot *slot, uint64_t seq)
+queue_copy(struct df_run *run, struct df_target_state *t, struct df_slot *slot,
+           uint64_t seq)
 {
     struct df_buffer *from = slot->packed, *to = &slot->own;
     double stall = df_fault_stall("copy", seq);
@@ -30,6 +30,18 @@ copy_to_host(struct df_run *run, struct df_target_state *t,
     slot->packed = NULL;
     df_freelist_give(t->free_buffers, from);
     return df_fence_record(&to->full, t->copy);
+}
+
+static df_status
+copy_to_host(struct df_run *run, struct df_target_state *t,
+             struct df_slot *slot, uint64_t seq)
+{
+    df_status status;
+
+    df_range_begin(t->dev, "copy to the host", seq);
+    status = queue_copy(run, t, slot, seq);
+    df_range_end(t->dev);
+    return status;
 }
 
 df_status

@@ -30,6 +30,17 @@ draw(struct df_run *run)
         df_run_draw_live(run);
 }
 
+/* The first GPU, or NULL.  */
+static struct df_device *
+profiled(const struct df_run *run)
+{
+    size_t i = 0;
+
+    while (i < run->n_devices && df_device_is_cpu(run->devices[i]))
+        i++;
+    return i < run->n_devices ? run->devices[i] : NULL;
+}
+
 df_status
 df_run_make_pipe(struct df_run *run)
 {
@@ -43,6 +54,7 @@ df_run_make_pipe(struct df_run *run)
     run->def.channels = run->channels;
     run->def.stages = run->stages;
     run->def.context = run;
+    run->def.profiled = profiled(run);
     DF_TRY(df_pipe_new(&run->pipe, &run->def));
     DF_TRY(df_freelist_new(&run->free_boxes, run->pipe, run->n_boxes));
     DF_TRY(df_freelist_new(&run->free_slots, run->pipe, run->n_slots));

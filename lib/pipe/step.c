@@ -146,9 +146,9 @@ df_lane_save(struct df_worker *worker, struct df_lane *lane)
     return df_run_save(run, atomic_load(&run->steps_done));
 }
 
-df_status
-df_lane_step(struct df_worker *worker, struct df_lane *lane,
-             struct df_metric *metric)
+static df_status
+end_step(struct df_worker *worker, struct df_lane *lane,
+         struct df_metric *metric)
 {
     struct df_run *run = df_worker_context(worker);
     bool first = lane == &run->lanes[0], several = run->o.n_drafters > 1;
@@ -184,4 +184,16 @@ df_lane_step(struct df_worker *worker, struct df_lane *lane,
     if (first)
         conclude(run, lane->step);
     return DF_OK;
+}
+
+df_status
+df_lane_step(struct df_worker *worker, struct df_lane *lane,
+             struct df_metric *metric)
+{
+    df_status status;
+
+    df_range_begin(lane->dev, "step", (uint64_t) lane->step);
+    status = end_step(worker, lane, metric);
+    df_range_end(lane->dev);
+    return status;
 }

@@ -49,6 +49,10 @@ op_build_pack_hidden(struct oprun *r)
     a->out = op_output(r, "out", OPBUF_BF16, op_spread(T, H, a->ldo));
     a->x = op_input(r, "x", OPBUF_ACT, op_spread(T, H, a->ldx), -8, 8);
     a->noise = build_noise(r, T);
+    if (!(r->c->flags & OPCASE_CHECK))
+        return;
+    a->ldcheck = r->c->flags & OPCASE_WIDE_ROWS ? 3 : 0;
+    a->check = op_output(r, "check", OPBUF_U64, op_spread(T, 1, a->ldcheck));
 }
 
 void

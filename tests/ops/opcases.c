@@ -280,7 +280,7 @@ void
 opcase_label(const struct opcase *c, char *text, size_t bytes)
 {
     static const char *const flags[] = {" accumulate", " wide-rows", " noise",
-                                        " plain"};
+                                        " plain", " check"};
     size_t n = (size_t) snprintf(text, bytes, "%s", df_op_name(c->op));
     size_t last = OPCASE_MAX_SIZES;
 
@@ -288,7 +288,7 @@ opcase_label(const struct opcase *c, char *text, size_t bytes)
         last--;
     for (size_t i = 0; i < last && n < bytes; i++)
         n += (size_t) snprintf(text + n, bytes - n, " %zu", c->d[i]);
-    for (size_t i = 0; i < 4 && n < bytes; i++)
+    for (size_t i = 0; i < sizeof flags / sizeof *flags && n < bytes; i++)
         if (c->flags & 1u << i)
             n += (size_t) snprintf(text + n, bytes - n, "%s", flags[i]);
 }

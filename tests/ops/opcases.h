@@ -22,7 +22,8 @@ enum {
     OPCASE_WIDE_ROWS = 2,  /* rows further apart than they are wide */
     OPCASE_NOISE = 4,      /* noise on hidden states */
     OPCASE_PLAIN = 8,      /* arguments that may be NULL are NULL */
-    OPCASE_BENCH = 16,     /* large enough for a time to mean something */
+    OPCASE_CHECK = 16,     /* checks of rows */
+    OPCASE_BENCH = 32,     /* large enough for a time to mean something */
     OPCASE_MAX_SIZES = 7,
     OPRUN_MAX_BUFFERS = 20
 };

@@ -10,6 +10,7 @@
 #define WIDE  OPCASE_WIDE_ROWS
 #define NOISE OPCASE_NOISE
 #define PLAIN OPCASE_PLAIN
+#define CHECK OPCASE_CHECK
 #define BENCH OPCASE_BENCH
 
 /* Odd sizes on purpose.  */
@@ -95,6 +96,12 @@ const struct opcase opcases[] = {
     {DF_OP_pack_hidden, {33, 65, 0}, WIDE, EXACT},
     {DF_OP_pack_hidden, {33, 65, 66}, WIDE | NOISE, EXACT},
     {DF_OP_pack_hidden, {300, 129, 2}, NOISE, EXACT},
+    {DF_OP_pack_hidden, {5, 264, 4}, NOISE, EXACT},
+    {DF_OP_pack_hidden, {1, 1, 0}, CHECK, EXACT},
+    {DF_OP_pack_hidden, {9, 16, 0}, CHECK, EXACT},
+    {DF_OP_pack_hidden, {33, 65, 66}, CHECK | WIDE | NOISE, EXACT},
+    {DF_OP_pack_hidden, {3, 2063, 3}, CHECK | NOISE, EXACT},
+    {DF_OP_pack_hidden, {7, 2064, 4}, CHECK | NOISE, EXACT},
     {DF_OP_pack_hidden, {2048, 256, 256}, BENCH, EXACT},
     {DF_OP_unpack_hidden, {0, 3, 1}, 0, EXACT},
     {DF_OP_unpack_hidden, {1, 1, 1}, 0, EXACT},

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "dflash/check.h"
 #include "dflash/philox.h"
 #include "ops/opcases.h"
 
@@ -122,6 +123,23 @@ swiglu(const struct df_swiglu_args *a, double **b)
         }
 }
 
+/* The check of the H values, exact in bf16, at X.  */
+static double
+check_of(const double *x, size_t H)
+{
+    uint64_t sum = 0;
+
+    for (size_t p = 0; p * 8 < H; p++) {
+        uint64_t half[2] = {0, 0};
+
+        for (size_t i = 0; i < 8 && p * 8 + i < H; i++)
+            half[i / 4] |= (uint64_t) df_bf16_from_f32((float) x[p * 8 + i])
+                           << i % 4 * 16;
+        sum += df_check_word(half[0], half[1], p);
+    }
+    return (double) (int64_t) sum;
+}
+
 /* bf16(x), then noise for feature F of row T if AMPLITUDE isn't 0.  */
 static double
 noised(double x, const struct df_noise *noise, double sample, double token,
@@ -152,6 +170,9 @@ pack_hidden(const struct df_pack_hidden_args *a, double **b)
             b[0][t * ldo + c] =
                 noised(b[1][t * ldx + c], &a->noise, noise ? b[2][t] : 0,
                        noise ? b[3][t] : 0, a->feature + c);
+    for (size_t t = 0; a->check && t < a->T; t++)
+        b[noise ? 4 : 2][t * distance(a->ldcheck, 1)] =
+            check_of(b[0] + t * ldo, a->H);
 }
 
 static void

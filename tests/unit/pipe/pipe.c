@@ -133,7 +133,8 @@ run(struct run *r, size_t threads, size_t capacity, size_t min_ready)
         {"add",    PASSED,  SUMS,    threads, NULL, add,    NULL, NULL},
         {"note",   SUMS,    -1,      1,       NULL, note,   NULL, NULL},
     };
-    const struct df_pipe_def def = {channels, N_CHANNELS, stages, N_STAGES, r};
+    const struct df_pipe_def def = {channels, N_CHANNELS, stages,
+                                    N_STAGES, r,          NULL};
     struct df_pipe *pipe;
     uint64_t numbers[64];
     size_t n_numbers = 4 * capacity + 4 * threads;

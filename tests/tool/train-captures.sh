@@ -2,7 +2,7 @@
 # by bit, in whatever format, layout and order it was written.
 . "$abs_top_srcdir/tests/tool/train.sh"
 . "$abs_top_srcdir/tests/tool/capture.sh"
-plan 85
+plan 86
 head -n 3 data.jsonl > few.jsonl
 
 # Live, of one epoch and of two, without noise and with it.
@@ -174,6 +174,9 @@ ok 'other layers are refused' refused 'split.h5: not of.*: layer_ids' \
   --target "$target" --target-layer-ids 1,2
 ok 'so is another number of layers' refused 'split.h5: of 2 layers, not 1' \
   --target "$target" --target-layer-ids 3
+ok '--train-on last is refused if it was not captured so' refused \
+  '^dflash-train: --train-on: last, but split.h5 was captured without it$' \
+  --target "$target" --train-on last
 ok 'a file that is none is refused' offline 2 new data.jsonl
 ok '  by name' says 'data.jsonl: neither a dflash stream nor an HDF5 file'
 ok 'an absent file is refused' offline 2 new absent.h5

@@ -1,7 +1,8 @@
 ## Comparisons with what other programs computed; `make check-golden` runs
 ## just these.
 golden_tests = tests/golden/capture.t tests/golden/chat.t \
-  tests/golden/drafter.t tests/golden/greedy.t tests/golden/target.t tests/golden/tokenizer.t
+  tests/golden/drafter.t tests/golden/greedy.t tests/golden/target.t \
+  tests/golden/tokenizer.t
 unit_tests += $(golden_tests)
 check_LTLIBRARIES += tests/golden/libgolden.la
 tests_golden_libgolden_la_SOURCES = tests/golden/cases.c \

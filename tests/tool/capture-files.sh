@@ -138,7 +138,9 @@ for stage in prefetch target postprocess write; do
       --overwrite && says "^dflash-capture: $stage: failure injected at num"
   }
   ok "a failure in $stage is told" check
-  check () { captures 0 failed.h5 --resume && offline 0 o failed.h5 --overwrite; }
+  check () {
+    captures 0 failed.h5 --resume && offline 0 o failed.h5 --overwrite
+  }
   ok '  and what was written is whole' check
 done
 ok 'no more memory is taken than was planned' captures 0 - --stats

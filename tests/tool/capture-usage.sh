@@ -25,7 +25,7 @@ word|extra operand 'word'
 --target-layer-ids 3,1|--target-layer-ids: layer 1 behind layer 3
 END_OF
 n=`wc -l < mistakes`
-plan `expr $n + 43`
+plan `expr $n + 37`
 while IFS='|' read -r words message; do
   message=`echo "$message" | sed "s|@|$target|"`
   check () {

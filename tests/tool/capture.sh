@@ -24,14 +24,16 @@ offline () {
   echo "# train from $from $*: exit status $got, wanted $want"
   sed 's/^/# /' err; return 1
 }
-# piped OUTPUT "CAPTURE OPTION..." TRAIN OPTION...: one into the other.
+# piped OUTPUT "CAPTURE OPTION..." TRAIN OPTION...: one into the other,
+# through the command $between.
+between=cat
 piped () {
   into=$1 how=$2; shift 2
   dflash-capture --target "$target" --data data.jsonl -o - $small $how \
-    2> err.capture |
+    2> err.capture | $between 2> err.between |
     dflash-train --target "$target" --captures - --output "$into" $tiny "$@" \
       > out 2> err && return
-  sed 's/^/# /' err err.capture; return 1
+  sed 's/^/# /' err err.capture err.between; return 1
 }
 layers='--target-layer-ids 1,3'
 # python_has MODULE...

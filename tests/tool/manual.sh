@@ -3,8 +3,8 @@
 . "$abs_top_srcdir/tests/init.sh"
 manual=$abs_top_srcdir/doc/dflash.texi
 include=$abs_top_srcdir/include/dflash
-tools='dflash-inspect dflash-train'
-plan 16
+tools='dflash-capture dflash-inspect dflash-train'
+plan 18
 
 # The lines of a chapter, or of a section up to the next one.
 chapter () { sed -n "/^@chapter $1\$/,/^@chapter /p" "$manual"; }

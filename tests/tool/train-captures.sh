@@ -2,7 +2,7 @@
 # by bit, in whatever format, layout and order it was written.
 . "$abs_top_srcdir/tests/tool/train.sh"
 . "$abs_top_srcdir/tests/tool/capture.sh"
-plan 84
+plan 86
 head -n 3 data.jsonl > few.jsonl
 
 # Live, of one epoch and of two, without noise and with it.
@@ -88,8 +88,14 @@ check () {
 ok '  together they have all samples' check
 ok 'a shard that is none is refused' captures 2 s.h5 --shard 4/3
 ok '  by name' says "^dflash-capture: --shard: '4/3' is not I/N with I fr"
-ok 'shards that overlap are refused' offline 2 new 'shard1.h5 split.h5'
-ok '  by name' says 'the sample of index 0 is there twice'
+check () {
+  offline 0 o 'shard1.h5 split.h5' --epochs 2 --noise 0.1 --overwrite &&
+    says 'warning: the sample of index 0 is there twice: as record' &&
+    alike live-2-0.1 o
+}
+ok 'samples that are there twice count once' check
+ok '  with --strict they are refused' offline 2 new 'shard1.h5 split.h5' \
+  --strict
 ok 'files of both layouts are refused' offline 2 new 'split.h5 packed.h5'
 check () {
   captures 0 first.h5 --max-samples 4 --overwrite &&
@@ -144,10 +150,33 @@ ok 'another tokenizer is refused' refused \
 cp "$target/tokenizer.json" other
 ok 'a copy of the target is not' offline 0 new split.h5 --target other
 rm -r new
+# Without the weights of its layers, which are not read.
+cat > blank.py <<'END_OF'
+import json, struct, sys
+with open(sys.argv[1], 'r+b') as f:
+    n = struct.unpack('<Q', f.read(8))[0]
+    for name, t in json.loads(f.read(n)).items():
+        if '.layers.' in name:
+            a, b = t['data_offsets']
+            f.seek(8 + n + a)
+            f.write(b'\x7f' * (b - a))
+END_OF
+if python3 blank.py other/model.safetensors 2> /dev/null; then
+  check () {
+    offline 0 o split.h5 --target other --epochs 2 --noise 0.1 --overwrite &&
+      alike live-2-0.1 o
+  }
+  ok 'of the target only embedding and head are read' check
+else
+  skip_rest 1 'no python3'
+fi
 ok 'other layers are refused' refused 'split.h5: not of.*: layer_ids' \
   --target "$target" --target-layer-ids 1,2
 ok 'so is another number of layers' refused 'split.h5: of 2 layers, not 1' \
   --target "$target" --target-layer-ids 3
+ok '--train-on last is refused if it was not captured so' refused \
+  '^dflash-train: --train-on: last, but split.h5 was captured without it$' \
+  --target "$target" --train-on last
 ok 'a file that is none is refused' offline 2 new data.jsonl
 ok '  by name' says 'data.jsonl: neither a dflash stream nor an HDF5 file'
 ok 'an absent file is refused' offline 2 new absent.h5

@@ -42,6 +42,7 @@ struct train_options {
     const char *target_devices, *drafter_devices;
     long prefetch_threads, depth, min_ready;
     bool split;
+    bool compile;
     int transport;
 };
 

@@ -105,6 +105,7 @@ run_options(struct session *s)
         .depth = (size_t) opt.depth,
         .min_ready = (size_t) opt.min_ready,
         .split = opt.split,
+        .compile = opt.compile,
         .transport = (enum df_transport) opt.transport,
         .train = {&s->train,                        read_sample },
         .eval = {                               &s->eval,                     read_sample            },

@@ -32,6 +32,7 @@ struct df_batch_limits {
     size_t num_anchors;     /* blocks a sequence, at least 1 */
     size_t block_size;      /* b, 2..DF_MAX_BLOCK */
     int32_t mask_token_id;  /* of slots 1..b-1 */
+    bool padded;            /* leave room for df_batch_pad */
     bool whole_blocks_only; /* of the candidates only p < sequence length - b,
                                as speculators does */
 };
@@ -97,6 +98,14 @@ DF_EXPORT void df_batch_layout(const struct df_batch_limits *limits,
 DF_EXPORT size_t df_batch_max_blocks(const struct df_batch_limits *limits);
 DF_EXPORT size_t df_batch_max_slots(const struct df_batch_limits *limits);
 
+/* Rows that the arrays, and buffers for them, have room for: those of the
+   largest batch, padded if LIMITS say so.  */
+struct df_batch_room {
+    size_t T, B, N, R;
+};
+DF_EXPORT struct df_batch_room
+df_batch_room(const struct df_batch_limits *limits);
+
 /* An empty batch; its memory is DEV's host memory (pinned), or plain memory
    if DEV is NULL.  Nothing is allocated after this.  */
 DF_EXPORT DF_MUST_USE df_status
@@ -124,6 +133,15 @@ DF_EXPORT DF_MUST_USE df_status df_batch_finish(struct df_batch *batch,
 DF_EXPORT DF_MUST_USE df_status df_batch_finish_with(struct df_batch *batch,
                                                      const int32_t *anchors,
                                                      const size_t *counts);
+
+/* BATCH, which is finished, in sizes that few batches differ in: T, N and R
+   rounded up to one of some sixteen, B, max_seqlen and max_blocks the most
+   there can be.  It shares BATCH's arrays, where df_batch_pad writes what
+   stands behind the end: a sequence of its own, which has blocks without
+   context, and slots in these.  Nothing of BATCH sees it.  LIMITS.padded
+   must be set.  */
+DF_EXPORT struct df_batch df_batch_padded(const struct df_batch *batch);
+DF_EXPORT void df_batch_pad(struct df_batch *batch);
 
 /* How many places of MASK[n] may be anchors: those supervised whose next
    token is supervised too.  A sample without any is of no use.  */

@@ -32,6 +32,7 @@ DF_BEGIN_DECLS
 struct df_device;
 struct df_stream;
 struct df_event;
+struct df_graph;
 
 enum df_memory {
     DF_MEM_DEVICE, /* where the operations compute */
@@ -130,6 +131,20 @@ DF_EXPORT DF_MUST_USE df_status df_fill(struct df_stream *stream, void *dst,
    get as much memory as the largest operation so far took on any stream.
    Nothing that isn't larger allocates behind this.  */
 DF_EXPORT DF_MUST_USE df_status df_settle(struct df_stream *stream);
+/* From here to df_graph_end, what the calling thread queues on STREAM isn't
+   run but recorded: operations, fills, and copies within the device, all of
+   which must have been queued in the same sizes before.  DF_UNSUPPORTED if
+   the device has no graphs, as a CPU.  */
+DF_EXPORT DF_MUST_USE df_status df_graph_begin(struct df_stream *stream);
+
+/* End the recording, which becomes a graph of STREAM.  */
+DF_EXPORT DF_MUST_USE df_status df_graph_end(struct df_stream *stream,
+                                             struct df_graph **out);
+DF_EXPORT void df_graph_free(struct df_graph *graph);
+
+/* Queue all that GRAPH recorded, with the same arguments, on its stream.  */
+DF_EXPORT DF_MUST_USE df_status df_graph_launch(struct df_graph *graph);
+
 /* Begin, and end, a stretch of the calling thread's time that a profiler of
    DEV shows as NAME and NUMBER, with the work that is queued in it.  They
    nest.  Cheap without a profiler; nothing on a CPU or if DEV is NULL.  */

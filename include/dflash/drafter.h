@@ -109,6 +109,20 @@ DF_EXPORT DF_MUST_USE df_status df_drafter_loss(
     const struct df_objective *objective, struct df_loss_sums *sums,
     bool backward);
 
+/* Forward pass, loss, and back, of BATCH, which df_batch_pad has padded, in
+   the rounded sizes.  The features behind BATCH's own are cleared here.  What
+   is added in these sizes is 0, so that losses and gradients differ from
+   those of the calls above by no more than the order of sums.  */
+DF_EXPORT DF_MUST_USE df_status df_drafter_pass(
+    struct df_drafter *d, struct df_stream *stream,
+    const struct df_batch *batch, const struct df_batch_arrays *arrays,
+    const struct df_objective *objective, struct df_loss_sums *sums);
+
+/* From now on, df_drafter_pass queues the sizes and ARRAYS that it has had
+   before as graphs: the same bits, one call.  All its calls have to be on one
+   stream then.  DF_UNSUPPORTED on a CPU.  */
+DF_EXPORT DF_MUST_USE df_status df_drafter_compile(struct df_drafter *d);
+
 /* Slots' predictions [R] of the last loss.  */
 DF_EXPORT const int32_t *df_drafter_predictions(const struct df_drafter *d);
 

@@ -57,6 +57,11 @@ struct df_device_vtable {
                       size_t bytes);
     df_status (*fill)(struct df_stream *stream, void *dst, int value,
                       size_t bytes);
+    /* NULL: the device has no graphs.  */
+    df_status (*graph_begin)(struct df_stream *stream);
+    df_status (*graph_end)(struct df_stream *stream, struct df_graph **out);
+    void (*graph_free)(struct df_graph *graph);
+    df_status (*graph_launch)(struct df_graph *graph);
     /* NULL: nobody looks.  */
     void (*range_begin)(const char *name, uint64_t number);
     void (*range_end)(void);
@@ -79,6 +84,14 @@ struct df_device {
 struct df_stream {
     struct df_device *dev;
     char name[32];
+    DF_ATOMIC(uint64_t) flops;      /* this stream's part of the device's */
+    DF_ATOMIC(uint64_t) graph_from; /* the same when a recording began */
+};
+
+struct df_graph {
+    struct df_device *dev;
+    struct df_stream *stream; /* may be gone when the graph is freed */
+    uint64_t flops;
 };
 
 struct df_event {

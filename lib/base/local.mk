@@ -6,7 +6,7 @@ lib_libcore_la_SOURCES += lib/base/arena.c lib/base/arena_internal.h \
   lib/base/cuda_internal.h \
   lib/base/device.c lib/base/device_internal.h lib/base/dtype.c \
   lib/base/error.c lib/base/fault.c lib/base/fault_internal.h \
-  lib/base/file.c lib/base/file_internal.h lib/base/hash.c \
+  lib/base/file.c lib/base/file_internal.h lib/base/graph.c lib/base/hash.c \
   lib/base/hash_internal.h lib/base/json.c \
   lib/base/json_internal.h lib/base/ops.c lib/base/ops_check.c \
   lib/base/ops_check_internal.h lib/base/ops_check_train.c \

@@ -62,6 +62,7 @@ df_device_has(const struct df_device *dev, enum df_op op)
         if (work.nothing)                                                  \
             return DF_OK;                                                  \
         atomic_fetch_add(&dev->flops, (uint64_t) work.flops);              \
+        atomic_fetch_add(&stream->flops, (uint64_t) work.flops);           \
         return dev->vt->op(stream, args);                                  \
     }
 DF_OPS(X)

@@ -40,8 +40,9 @@ static size_t
 lay_out(const struct df_batch_limits *l, void *memory,
         struct df_batch_arrays *a)
 {
-    size_t T = l->max_tokens, B = l->max_seqs, N = df_batch_max_blocks(l);
-    size_t R = df_batch_max_slots(l), Nb = N * l->block_size, at = 0;
+    struct df_batch_room room = df_batch_room(l);
+    size_t T = room.T, B = room.B, N = room.N, R = room.R;
+    size_t Nb = N * l->block_size, at = 0;
     uintptr_t m = (uintptr_t) memory;
 
     a->sample = place(m, &at, T * sizeof *a->sample);
@@ -98,11 +99,11 @@ check_limits(const struct df_batch_limits *l)
     if (l->mask_token_id < 0)
         return DF_FAIL(DF_INVALID, "mask token id %d is negative",
                        l->mask_token_id);
-    if (df_batch_max_blocks(l) > INT32_MAX / l->block_size)
+    if (df_batch_room(l).N > INT32_MAX / l->block_size)
         return DF_FAIL(DF_INVALID,
                        "batch: %zu blocks of %zu slots are more than "
                        "2147483647 slots",
-                       df_batch_max_blocks(l), l->block_size);
+                       df_batch_room(l).N, l->block_size);
     return DF_OK;
 }
 

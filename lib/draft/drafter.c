@@ -113,9 +113,9 @@ take_sizes(struct df_drafter *d)
     d->b = (size_t) d->config.block_size;
     d->eps = (float) c->rms_norm_eps;
     d->scale = 1 / sqrtf((float) d->D);
-    d->max_T = d->limits.max_tokens;
-    d->max_M = df_batch_max_blocks(&d->limits) * d->b;
-    d->max_R = df_batch_max_slots(&d->limits);
+    d->max_T = df_batch_room(&d->limits).T;
+    d->max_M = df_batch_room(&d->limits).N * d->b;
+    d->max_R = df_batch_room(&d->limits).R;
     d->max_pos = d->limits.max_seqlen + d->b;
 }
 
@@ -162,6 +162,7 @@ df_drafter_free(struct df_drafter *d)
 {
     if (!d)
         return;
+    df_drafter_forget_passes(d);
     df_arena_free(&d->buffers);
     df_arena_free(&d->memory);
     free(d->params);

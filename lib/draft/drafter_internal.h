@@ -83,6 +83,8 @@ struct df_drafter {
     void *d_qkv, *d_q, *d_k, *d_att, *d_gu, *d_h;
     void *d_context, *d_kv_ctx, *d_k_ctx;
     float *delta; /* [M,A] */
+
+    struct df_passes *passes; /* NULL: nothing is recorded */
 };
 
 /* Bytes of an act element on the drafter's device.  */
@@ -91,6 +93,28 @@ df_act_size(const struct df_drafter *d)
 {
     return df_dtype_size(df_device_act(d->dev));
 }
+
+/* The parts of a loss: hidden states of the supervised slots to losses and
+   predictions, and with BACKWARD to their gradients; weights and sums; the
+   way back from the weighted gradients.  */
+DF_MUST_USE df_status df_drafter_score(struct df_drafter *d,
+                                       struct df_stream *stream,
+                                       const struct df_batch *batch,
+                                       const struct df_batch_arrays *a,
+                                       bool backward);
+DF_MUST_USE df_status df_drafter_weigh(struct df_drafter *d,
+                                       struct df_stream *stream,
+                                       const struct df_batch *batch,
+                                       const struct df_batch_arrays *a,
+                                       const struct df_objective *objective,
+                                       struct df_loss_sums *sums);
+DF_MUST_USE df_status df_drafter_return(struct df_drafter *d,
+                                        struct df_stream *stream,
+                                        const struct df_batch *batch,
+                                        const struct df_batch_arrays *a);
+
+/* Free what df_drafter_compile made.  */
+void df_drafter_forget_passes(struct df_drafter *d);
 
 /* The backward pass from d->dx, the gradient of the stream's end.  */
 DF_MUST_USE df_status df_drafter_backward(struct df_drafter *d,

@@ -6,5 +6,6 @@ lib_libcore_la_SOURCES += lib/draft/anchors.c lib/draft/anchors_internal.h \
   lib/draft/checkpoint_state.c \
   lib/draft/draw_internal.h lib/draft/drafter.c lib/draft/drafter_internal.h \
   lib/draft/forward.c lib/draft/loss.c lib/draft/order.c \
-  lib/draft/order_internal.h lib/draft/params.c lib/draft/plan.c \
+  lib/draft/order_internal.h lib/draft/pad.c lib/draft/params.c \
+  lib/draft/pass.c lib/draft/plan.c \
   lib/draft/step.c lib/draft/weights_io.c

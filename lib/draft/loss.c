@@ -2,11 +2,10 @@
 
 #include "draft/drafter_internal.h"
 
-/* Hidden states of the supervised slots to losses and predictions, and with
-   BACKWARD to their gradients.  */
-static df_status
-score(struct df_drafter *d, struct df_stream *s, const struct df_batch *batch,
-      const struct df_batch_arrays *a, bool backward)
+df_status
+df_drafter_score(struct df_drafter *d, struct df_stream *s,
+                 const struct df_batch *batch, const struct df_batch_arrays *a,
+                 bool backward)
 {
     DF_TRY(df_gather_rows(
         s, &(struct df_gather_rows_args){.y = d->rows,
@@ -28,13 +27,12 @@ score(struct df_drafter *d, struct df_stream *s, const struct df_batch *batch,
 }
 
 df_status
-df_drafter_loss(struct df_drafter *d, struct df_stream *s,
-                const struct df_batch *batch, const struct df_batch_arrays *a,
-                const struct df_objective *objective,
-                struct df_loss_sums *sums, bool backward)
+df_drafter_weigh(struct df_drafter *d, struct df_stream *s,
+                 const struct df_batch *batch, const struct df_batch_arrays *a,
+                 const struct df_objective *objective,
+                 struct df_loss_sums *sums)
 {
-    DF_TRY(score(d, s, batch, a, backward));
-    DF_TRY(df_objective(
+    return df_objective(
         s, &(struct df_objective_args){.weight = d->weight,
                                        .sums = sums,
                                        .nll = d->nll,
@@ -46,9 +44,14 @@ df_drafter_loss(struct df_drafter *d, struct df_stream *s,
                                        .b = d->b,
                                        .dpace = objective->dpace,
                                        .gamma = objective->gamma,
-                                       .alpha = objective->alpha}));
-    if (!backward)
-        return DF_OK;
+                                       .alpha = objective->alpha});
+}
+
+df_status
+df_drafter_return(struct df_drafter *d, struct df_stream *s,
+                  const struct df_batch *batch,
+                  const struct df_batch_arrays *a)
+{
     DF_TRY(df_scatter_rows(
         s, &(struct df_scatter_rows_args){.y = d->dn,
                                           .x = d->d_rows,
@@ -58,4 +61,15 @@ df_drafter_loss(struct df_drafter *d, struct df_stream *s,
                                           .C = d->H,
                                           .T = batch->N * d->b}));
     return df_drafter_backward(d, s, batch, a);
+}
+
+df_status
+df_drafter_loss(struct df_drafter *d, struct df_stream *s,
+                const struct df_batch *batch, const struct df_batch_arrays *a,
+                const struct df_objective *objective,
+                struct df_loss_sums *sums, bool backward)
+{
+    DF_TRY(df_drafter_score(d, s, batch, a, backward));
+    DF_TRY(df_drafter_weigh(d, s, batch, a, objective, sums));
+    return backward ? df_drafter_return(d, s, batch, a) : DF_OK;
 }

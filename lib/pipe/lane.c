@@ -53,6 +53,9 @@ df_run_draft(struct df_run *run, struct df_lane *lane,
     if (read)
         DF_TRY(df_fence_record(read, lane->compute));
     DF_TRY(df_fill(lane->compute, lane->sums, 0, sizeof *lane->sums));
+    if (train && run->o.compile)
+        return df_drafter_pass(lane->drafter, lane->compute, batch,
+                               &mirror->arrays, &run->o.objective, lane->sums);
     DF_TRY(forward(lane, batch, mirror));
     return score(run, lane, batch, mirror, train);
 }

@@ -128,6 +128,7 @@ df_run_new(struct df_run **out, const struct df_run_options *options)
     if (!run)
         return DF_FAIL(DF_NO_MEMORY, "a run");
     run->o = *options;
+    run->o.limits.padded = options->compile;
     run->steps =
         options->plan ? df_plan_steps(options->plan) : options->pipe_steps;
     run->schedule = run->steps;

@@ -149,6 +149,8 @@ make_lane(struct df_run *run, size_t index)
     DF_TRY(df_drafter_new(&lane->drafter, &run->o.drafter_config,
                           &run->embeddings[index_of(run, lane->dev)],
                           &run->o.limits));
+    if (run->o.compile)
+        DF_TRY(df_drafter_compile(lane->drafter));
     DF_TRY(df_stream_new(&lane->compute, lane->dev, "drafter"));
     DF_TRY(df_stream_new(&lane->copy, lane->dev, "drafter copy"));
     DF_TRY(df_event_new(&lane->summed, lane->dev));

@@ -53,6 +53,8 @@ make_full_batch(struct df_run *run, struct df_batch *batch, bool longest)
             status = fill(batch, ids, mask, run->o.seed);
         }
     }
+    if (status == DF_OK && run->o.compile)
+        df_batch_pad(batch);
     free(ids);
     free(mask);
     return status;

@@ -142,6 +142,9 @@ static const struct option_def options[] = {
     {OPT_FLAG, 0, "split-fc-layers", NULL, &opt.split,
      .help = "pack the layers side by side, with their noise, on the "
              "target's side"},
+    {OPT_FLAG, 0, "compile-drafter", NULL, &opt.compile,
+     .help = "on GPUs, queue the drafter's passes as graphs, in rounded "
+             "sizes"},
     {OPT_INT, 0, "min-ready", "N", &opt.min_ready, .min = 1, .max = 4096,
      .help = "start training when N batches are ready"},
     {OPT_CHOICE, 0, "transport", "HOW", &opt.transport, .choices = transports,

@@ -36,6 +36,7 @@ struct train_options {
     const char *drafter_devices;
     long min_ready;
     bool split;
+    bool compile;
     int transport;
 };
 

@@ -138,6 +138,7 @@ run_options(struct session *s)
         .prefetch_threads = (size_t) input.prefetch_threads,
         .depth = (size_t) input.depth,
         .min_ready = (size_t) opt.min_ready,
+        .compile = opt.compile,
         .transport = (enum df_transport) opt.transport,
         .limits = s->limits,
         .target_config = &s->model.config,

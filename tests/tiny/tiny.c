@@ -58,6 +58,7 @@ describe(struct tiny *t)
                                          .max_seqlen = TINY_MAX_LENGTH,
                                          .num_anchors = 4,
                                          .block_size = 4,
+                                         .padded = true,
                                          .mask_token_id = TINY_MASK_ID};
 }
 
@@ -104,10 +105,19 @@ tiny_clear(struct tiny *t)
 void
 tiny_drafter_make(struct tiny_drafter *d)
 {
+    struct df_device *cpu;
+
+    CHECKED(df_device_open(&cpu, "cpu"));
+    tiny_drafter_make_on(d, cpu);
+}
+
+void
+tiny_drafter_make_on(struct tiny_drafter *d, struct df_device *dev)
+{
     void *sums;
 
     tiny_make(&d->model);
-    CHECKED(df_device_open(&d->dev, "cpu"));
+    d->dev = dev;
     CHECKED(df_stream_new(&d->stream, d->dev, "test"));
     CHECKED(df_embeddings_load(&d->embeddings, d->model.tensors,
                                &d->model.config, d->dev, true));

@@ -42,7 +42,7 @@ float tiny_random(uint64_t seed, uint64_t n);
    and MASK have room for the longest.  Returns its length.  */
 size_t tiny_sample(uint32_t index, int32_t *ids, uint8_t *mask);
 
-/* A drafter of random weights on DEV, with a batch of its own and the batch
+/* A drafter of random weights on a CPU, with a batch of its own and the batch
    on the device.  */
 struct tiny_drafter {
     struct tiny model;
@@ -56,6 +56,8 @@ struct tiny_drafter {
     struct df_loss_sums *sums; /* device memory */
 };
 void tiny_drafter_make(struct tiny_drafter *d);
+/* The same on DEV, which tiny_drafter_clear closes.  */
+void tiny_drafter_make_on(struct tiny_drafter *d, struct df_device *dev);
 void tiny_drafter_clear(struct tiny_drafter *d);
 
 /* Samples 0 to N-1 as the batch, on the device too.  */

@@ -16,3 +16,7 @@ tests_unit_draft_checkpoint_t_LDADD = $(tiny_ldadd)
 unit_tests += tests/unit/draft/step.t
 tests_unit_draft_step_t_SOURCES = tests/unit/draft/step.c
 tests_unit_draft_step_t_LDADD = $(tiny_ldadd)
+
+unit_tests += tests/unit/draft/pad.t
+tests_unit_draft_pad_t_SOURCES = tests/unit/draft/pad.c
+tests_unit_draft_pad_t_LDADD = $(tiny_ldadd)

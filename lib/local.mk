@@ -3,7 +3,7 @@
 noinst_LTLIBRARIES += lib/libcore.la
 lib_LTLIBRARIES += lib/libdflashcore.la
 
-core_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/lib $(HDF5_CFLAGS) \
+core_cppflags = $(public_cppflags) -I$(top_srcdir)/lib $(HDF5_CFLAGS) \
   $(JANSSON_CFLAGS) $(PCRE2_CFLAGS) $(UNISTRING_CFLAGS) $(CBLAS_CFLAGS)
 
 lib_libcore_la_SOURCES =

@@ -65,7 +65,6 @@ open_run(struct session *s)
                                                 .force = opt.overwrite};
 
     DF_TRY(make_run(s));
-    places_tell(&s->places);
     DF_TRY(df_run_warm_up(s->run));
     return df_capture_writer_open(&s->writer, opt.output,
                                   (enum df_capture_format) opt.format,

@@ -22,7 +22,6 @@ prepare(struct session *s)
     /* It takes seconds, and nothing else reads it.  */
     if (opt.stats)
         DF_TRY(measure_gemm(s));
-    places_tell(&s->places);
     DF_TRY(df_run_warm_up(s->run));
     return begin_output(s);
 }
@@ -37,6 +36,7 @@ train(struct session *s)
                      opt.output, (long long) s->first_step);
         return export_drafter(s);
     }
+    places_tell(&s->places);
     DF_TRY(watch_start(s));
     status = df_run_train(s->run);
     ticker_stop();

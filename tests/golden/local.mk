@@ -11,22 +11,16 @@ tests_golden_libgolden_la_CPPFLAGS = $(unit_cppflags)
 golden_ldadd = tests/golden/libgolden.la $(unit_ldadd)
 
 tests_golden_capture_t_SOURCES = tests/golden/capture.c
-tests_golden_capture_t_CPPFLAGS = $(unit_cppflags)
 tests_golden_capture_t_LDADD = $(golden_ldadd)
 tests_golden_chat_t_SOURCES = tests/golden/chat.c
-tests_golden_chat_t_CPPFLAGS = $(unit_cppflags)
 tests_golden_chat_t_LDADD = $(golden_ldadd)
 tests_golden_drafter_t_SOURCES = tests/golden/drafter.c
-tests_golden_drafter_t_CPPFLAGS = $(unit_cppflags)
 tests_golden_drafter_t_LDADD = $(golden_ldadd)
 tests_golden_greedy_t_SOURCES = tests/golden/greedy.c
-tests_golden_greedy_t_CPPFLAGS = $(unit_cppflags)
 tests_golden_greedy_t_LDADD = $(golden_ldadd)
 tests_golden_target_t_SOURCES = tests/golden/target.c
-tests_golden_target_t_CPPFLAGS = $(unit_cppflags)
 tests_golden_target_t_LDADD = $(golden_ldadd)
 tests_golden_tokenizer_t_SOURCES = tests/golden/tokenizer.c
-tests_golden_tokenizer_t_CPPFLAGS = $(unit_cppflags)
 tests_golden_tokenizer_t_LDADD = $(golden_ldadd)
 
 .PHONY: check-golden

@@ -122,6 +122,7 @@ allocate(struct sample *x, size_t i)
     x->s = (struct df_capture_sample){
         .index = (uint64_t) get("first") + i,
         .id = ((uint64_t) get("first") + i) << 16,
+        .batch = DF_NO_BATCH,
         .n = n,
         .ids = x->ids,
         .loss_mask = x->mask,

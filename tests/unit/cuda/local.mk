@@ -1,7 +1,3 @@
 unit_tests += tests/unit/cuda/device.t tests/unit/cuda/failure.t
 tests_unit_cuda_device_t_SOURCES = tests/unit/cuda/device.c
-tests_unit_cuda_device_t_CPPFLAGS = $(unit_cppflags)
-tests_unit_cuda_device_t_LDADD = $(unit_ldadd)
 tests_unit_cuda_failure_t_SOURCES = tests/unit/cuda/failure.c
-tests_unit_cuda_failure_t_CPPFLAGS = $(unit_cppflags)
-tests_unit_cuda_failure_t_LDADD = $(unit_ldadd)

@@ -5,9 +5,14 @@ EXTRA_DIST += doc/internals/batch-plan.md doc/internals/build.md \
   doc/internals/shapes.md doc/internals/template.md \
   doc/internals/tokenizer.md
 
+## The pages on file formats are written by hand.
+dist_man_MANS += doc/dflash-hdf5.5 doc/dflash-stream.5
+
 ## The man pages, each from its tool's --help and doc/TOOL.x.  To add one,
 ## name it and what it is made from.
-man_pages = doc/dflash-train.1
+man_pages = doc/dflash-capture.1 doc/dflash-inspect.1 doc/dflash-train.1
+doc/dflash-capture.1: dflash-capture$(EXEEXT)
+doc/dflash-inspect.1: dflash-inspect$(EXEEXT)
 doc/dflash-train.1: dflash-train$(EXEEXT)
 dist_man_MANS += $(man_pages)
 EXTRA_DIST += $(man_pages:.1=.x)

@@ -149,6 +149,7 @@ static const struct df_device_vtable vtable = {
     .range_begin = df_cuda_range_begin,
     .range_end = df_cuda_range_end,
     .stall = df_cuda_stall,
+    .settle = NULL,
 #define X(op, flow) .op = queue_##op,
     DF_OPS(X)
 #undef X

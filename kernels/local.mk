@@ -29,7 +29,7 @@ am__v_NVCC_0 = @echo "  NVCC    " $@;
 am__v_NVCC_1 =
 NVCOMPILE = NVCC='$(NVCC)' $(SHELL) $(top_srcdir)/build-aux/nvcc \
   $(NVCC_GENCODE) -std=c++17 -fvisibility=hidden $(NVCC_WARN) \
-  $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) -I$(top_srcdir)/lib \
+  $(DEFS) $(DEFAULT_INCLUDES) $(public_cppflags) -I$(top_srcdir)/lib \
   -I$(top_srcdir)/kernels -DDF_CUDA_LIBDIR='"$(CUDA_LIBDIR)"' \
   $(CPPFLAGS) $(NVCCFLAGS)
 

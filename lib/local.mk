@@ -3,7 +3,7 @@
 noinst_LTLIBRARIES += lib/libcore.la
 lib_LTLIBRARIES += lib/libdflashcore.la
 
-core_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/lib $(HDF5_CFLAGS) \
+core_cppflags = $(public_cppflags) -I$(top_srcdir)/lib $(HDF5_CFLAGS) \
   $(JANSSON_CFLAGS) $(PCRE2_CFLAGS) $(UNISTRING_CFLAGS) $(CBLAS_CFLAGS)
 
 lib_libcore_la_SOURCES =
@@ -19,9 +19,9 @@ lib_libdflashcore_la_LDFLAGS = -no-undefined -version-info 0:0:0 \
 EXTRA_DIST += lib/libdflashcore.map
 
 include $(srcdir)/lib/base/local.mk
+include $(srcdir)/lib/cpu/local.mk
 include $(srcdir)/lib/text/local.mk
 include $(srcdir)/lib/model/local.mk
 include $(srcdir)/lib/draft/local.mk
 include $(srcdir)/lib/pipe/local.mk
 include $(srcdir)/lib/store/local.mk
-include $(srcdir)/lib/cpu/local.mk

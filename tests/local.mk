@@ -33,6 +33,7 @@ include $(srcdir)/tests/unit/model/local.mk
 include $(srcdir)/tests/unit/draft/local.mk
 include $(srcdir)/tests/unit/pipe/local.mk
 include $(srcdir)/tests/unit/store/local.mk
+include $(srcdir)/tests/unit/inspect/local.mk
 include $(srcdir)/tests/ops/local.mk
 include $(srcdir)/tests/golden/local.mk
 include $(srcdir)/tests/tool/local.mk

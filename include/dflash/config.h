@@ -9,6 +9,7 @@
 #define DFLASH_CONFIG_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "dflash/dtype.h"
 #include "dflash/rope.h"
@@ -43,6 +44,7 @@ struct df_model_config {
     struct df_decoder_config d;
     char model_type[32]; /* the family: "qwen3" */
     bool tie_word_embeddings;
+    uint64_t hash;       /* of config.json, whatever its blanks and order */
     enum df_dtype dtype; /* as config.json says; F32 when it says nothing */
     int bos_token_id;    /* -1: none; so is the next */
     int pad_token_id;

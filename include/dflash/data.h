@@ -132,6 +132,9 @@ DF_EXPORT bool df_dataset_cached(const struct df_dataset *ds);
 DF_EXPORT void df_dataset_origin(const struct df_dataset *ds, size_t i,
                                  const char **file, uint64_t *line);
 
+/* The id that sample number I has; see df_reader_read.  */
+DF_EXPORT uint64_t df_dataset_id(const struct df_dataset *ds, size_t i);
+
 /* What a thread needs to read samples; one a thread.  Free it before the
    data set.  */
 struct df_reader;

@@ -58,6 +58,10 @@ DF_EXPORT DF_MUST_USE df_status df_device_open(struct df_device **out,
                                                const char *name);
 DF_EXPORT void df_device_close(struct df_device *dev);
 
+/* How many GPUs there are, "cuda:0" being the first.  If none, WHY points to
+   the reason, a constant.  */
+DF_EXPORT int df_cuda_devices(const char **why);
+
 DF_EXPORT const char *df_device_name(const struct df_device *dev);
 DF_EXPORT bool df_device_is_cpu(const struct df_device *dev);
 
@@ -136,6 +140,11 @@ DF_EXPORT void df_graph_free(struct df_graph *graph);
 
 /* Queue all that GRAPH recorded, with the same arguments, on its stream.  */
 DF_EXPORT DF_MUST_USE df_status df_graph_launch(struct df_graph *graph);
+
+/* Queue, at the end of a warm-up: whatever threads work for STREAM's device
+   get as much memory as the largest operation so far took on any stream.
+   Nothing that isn't larger allocates behind this.  */
+DF_EXPORT DF_MUST_USE df_status df_settle(struct df_stream *stream);
 
 /* Begin, and end, a stretch of the calling thread's time that a profiler of
    DEV shows as NAME and NUMBER, with the work that is queued in it.  They

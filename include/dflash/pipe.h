@@ -127,6 +127,11 @@ DF_EXPORT struct df_pipe *df_worker_pipe(const struct df_worker *worker);
 DF_EXPORT DF_MUST_USE df_status df_worker_await(struct df_worker *worker,
                                                 struct df_event *event);
 
+/* The same, of the stage's own device, while something is acquired: booked
+   as work.  */
+DF_EXPORT DF_MUST_USE df_status df_worker_use(struct df_worker *worker,
+                                              struct df_event *event);
+
 /* Free lists: things that are taken and given back, by any thread.  Taking
    waits until there is one.  A list doesn't own its things; the first ones
    are given before the run.  */

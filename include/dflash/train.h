@@ -27,7 +27,8 @@ struct df_source {
 };
 
 /* Where captured samples come from.  READ as above, except that what it
-   fills in has hidden states, in the layout that the run is told.  NEXT, for
+   fills in has hidden states, in the layout that the run is told; a sample
+   of 0 tokens is left out of its batch, which may be empty then.  NEXT, for
    a pipe, gives one sample after the other, DF_END behind the last, and is
    called by one thread; what OUT points to stays valid until the next
    call.  */

@@ -44,6 +44,19 @@ open_cuda(struct df_device **out, int index)
 #endif
 }
 
+int
+df_cuda_devices(const char **why)
+{
+    int n = 0;
+
+#ifdef HAVE_CUDA
+    df_cuda_device_count(&n, why);
+#else
+    *why = "built without CUDA";
+#endif
+    return n;
+}
+
 df_status
 df_device_open(struct df_device **out, const char *name)
 {
@@ -256,6 +269,13 @@ df_range_end(struct df_device *dev)
 {
     if (dev && dev->vt->range_end)
         dev->vt->range_end();
+}
+
+df_status
+df_settle(struct df_stream *stream)
+{
+    assert(stream);
+    return stream->dev->vt->settle ? stream->dev->vt->settle(stream) : DF_OK;
 }
 
 df_status

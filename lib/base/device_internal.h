@@ -66,6 +66,7 @@ struct df_device_vtable {
     void (*range_begin)(const char *name, uint64_t number);
     void (*range_end)(void);
     df_status (*stall)(struct df_stream *stream, double seconds);
+    df_status (*settle)(struct df_stream *stream); /* NULL: no need to */
 #define X(op, flow) df_##op##_fn *op; /* NULL: the device lacks it */
     DF_OPS(X)
 #undef X

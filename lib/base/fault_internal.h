@@ -7,9 +7,10 @@
        POINT=stall:MS     sleep up to MS milliseconds, at random, each time
 
    separated by commas.  A point is the name of a stage (prefetch, target,
-   postprocess, drafter, log), or copy (the copy stream of a target), or
-   save (of a checkpoint; N is the steps done), or checkpoint (a place within
-   the saving of each; the numbers are in checkpoint_internal.h).  */
+   postprocess, drafter, log, write, read), or copy (the copy stream of a
+   target), or save (of a checkpoint; N is the steps done), or checkpoint (a
+   place within the saving of each; the numbers are in checkpoint_internal.h).
+ */
 
 #ifndef DF_FAULT_INTERNAL_H
 #define DF_FAULT_INTERNAL_H

@@ -126,6 +126,22 @@ run_stall(const void *args)
 }
 
 static df_status
+run_settle(const void *unused)
+{
+    (void) unused;
+    df_pool_settle();
+    return DF_OK;
+}
+
+static df_status
+cpu_settle(struct df_stream *stream)
+{
+    char nothing = 0;
+
+    return df_cpu_queue(stream, run_settle, &nothing, sizeof nothing);
+}
+
+static df_status
 cpu_stall(struct df_stream *stream, double seconds)
 {
     return df_cpu_queue(stream, run_stall, &seconds, sizeof seconds);
@@ -160,6 +176,7 @@ static const struct df_device_vtable vtable = {
     .copy = cpu_copy,
     .fill = cpu_fill,
     .stall = cpu_stall,
+    .settle = cpu_settle,
 #define X(op, flow) .op = queue_##op,
     DF_OPS(X)
 #undef X

@@ -28,7 +28,9 @@ static struct {
     pthread_cond_t done; /* a helper left its job */
     struct job *jobs;    /* that may have tasks left */
     int users, cores, n_threads;
-    int computing; /* threads in a job now */
+    int computing;  /* threads in a job now */
+    uint64_t round; /* of df_pool_settle; helpers begin in round 0 */
+    int behind;     /* helpers that aren't through with the round */
     bool stop;
     pthread_t *threads;
 } pool = {
@@ -65,21 +67,38 @@ find_job(void)
     return NULL;
 }
 
+/* Under the lock, let go meanwhile: get what scratch others have needed, and
+   say so to df_pool_settle.  *SEEN is the round that this thread was in.  */
+static void
+keep_up(uint64_t *seen)
+{
+    uint64_t round = pool.round;
+
+    pthread_mutex_unlock(&pool.lock);
+    df_scratch_keep_up();
+    pthread_mutex_lock(&pool.lock);
+    if (*seen != round && round == pool.round) {
+        *seen = round;
+        pool.behind--;
+        pthread_cond_broadcast(&pool.done);
+    }
+}
+
 static void *
 help(void *unused)
 {
     struct job *job;
+    uint64_t seen = 0;
 
     (void) unused;
     pthread_mutex_lock(&pool.lock);
     for (;;) {
         while (!(job = find_job()) && !pool.stop) {
-            pthread_mutex_unlock(&pool.lock);
-            df_scratch_keep_up();
-            pthread_mutex_lock(&pool.lock);
+            keep_up(&seen);
             if ((job = find_job()) || pool.stop)
                 break;
-            pthread_cond_wait(&pool.work, &pool.lock);
+            if (seen == pool.round)
+                pthread_cond_wait(&pool.work, &pool.lock);
         }
         if (!job)
             break;
@@ -137,6 +156,19 @@ df_pool_run(df_task_fn *fn, void *arg, size_t n)
     return atomic_load(&job.failed) ? df_error_set(&job.error) : DF_OK;
 }
 
+void
+df_pool_settle(void)
+{
+    df_scratch_keep_up();
+    pthread_mutex_lock(&pool.lock);
+    pool.round++;
+    pool.behind = pool.n_threads;
+    pthread_cond_broadcast(&pool.work);
+    while (pool.behind > 0)
+        pthread_cond_wait(&pool.done, &pool.lock);
+    pthread_mutex_unlock(&pool.lock);
+}
+
 int
 df_pool_cores(void)
 {
@@ -167,6 +199,7 @@ start_threads(void)
 {
     pool.cores = df_pool_cores();
     pool.n_threads = pool.cores - 1;
+    pool.round = 0;
     pool.threads = calloc((size_t) pool.cores, sizeof *pool.threads);
     if (!pool.threads)
         return DF_FAIL(DF_NO_MEMORY, "pool of %d threads", pool.cores);

@@ -48,6 +48,10 @@ DF_MUST_USE df_status df_op_scratch(size_t bytes, void **out);
    they next look for work, and not in the middle of a later step.  */
 uint64_t df_scratch_allocations(void);
 
+/* Let the calling thread and all helpers have as much scratch as any task
+   has needed so far, so that none grows later.  Not within a task.  */
+void df_pool_settle(void);
+
 /* Grow the calling thread's scratch to what another thread has needed.  For
    pool.c; it can't fail, since who needs the memory asks again.  */
 void df_scratch_keep_up(void);

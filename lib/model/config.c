@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/file_internal.h"
+#include "base/hash_internal.h"
 #include "base/json_internal.h"
 #include "model/config_internal.h"
 
@@ -159,6 +160,18 @@ read_dtype(struct df_model_config *c, const json_t *json, const char *where)
 }
 
 static df_status
+hash_config(struct df_model_config *c, const json_t *json)
+{
+    char *text = json_dumps(json, JSON_COMPACT | JSON_SORT_KEYS);
+
+    if (!text)
+        return DF_FAIL(DF_NO_MEMORY, "a configuration as text");
+    c->hash = df_hash_bytes(text, strlen(text));
+    free(text);
+    return DF_OK;
+}
+
+static df_status
 read_config(struct df_model_config *c, const json_t *json, const char *where)
 {
     const struct df_family *family = NULL;
@@ -171,6 +184,7 @@ read_config(struct df_model_config *c, const json_t *json, const char *where)
                             &c->tie_word_embeddings, where));
     DF_TRY(read_token_ids(c, json, where));
     DF_TRY(read_dtype(c, json, where));
+    DF_TRY(hash_config(c, json));
     return family->configure(c, json, where);
 }
 

@@ -103,7 +103,9 @@ df_run_forward(struct df_run *run, struct df_target_state *t,
 }
 
 /* A slot and a buffer first, then the batch: so slots are taken in the order
-   of the batches, and the batch that is next never lacks one.  */
+   of the batches, and the batch that is next never lacks one.  A buffer is
+   free when the passes before it are done, or nearly: that is waiting for
+   this stage's device, not for the next stage.  */
 df_status
 df_target_acquire(struct df_worker *worker)
 {
@@ -113,8 +115,10 @@ df_target_acquire(struct df_worker *worker)
 
     DF_TRY(df_freelist_take(run->free_slots, worker, &slot));
     t->slot = slot;
-    if (run->transport != DF_TRANSPORT_LOCAL)
+    if (run->transport != DF_TRANSPORT_LOCAL) {
+        DF_TRY(df_worker_use(worker, t->mirrors[t->turn % DF_IN_TURN].done));
         DF_TRY(df_freelist_take(t->free_buffers, worker, &buffer));
+    }
     t->buffer = buffer;
     return DF_OK;
 }

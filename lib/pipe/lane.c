@@ -145,6 +145,15 @@ catch_up(struct df_worker *worker, struct df_lane *lane, int64_t step)
     return DF_OK;
 }
 
+/* Of a batch without tokens: sums of 0, and gradients as they are.  */
+static df_status
+pass_over(struct df_lane *lane, struct df_fence *read)
+{
+    if (read)
+        DF_TRY(df_fence_record(read, lane->compute));
+    return df_fill(lane->compute, lane->sums, 0, sizeof *lane->sums);
+}
+
 static df_status
 compute(struct df_worker *worker, struct df_lane *lane, struct df_slot *slot,
         struct df_input *in)
@@ -155,7 +164,11 @@ compute(struct df_worker *worker, struct df_lane *lane, struct df_slot *slot,
     const void *hidden = in->hidden ? in->hidden : slot->own.memory;
     struct df_fence *read = in->hidden ? NULL : &slot->own.free;
 
-    DF_TRY(df_run_draft(run, lane, batch, &in->mirror, hidden, read, train));
+    if (batch->T == 0) /* captures whose samples were all left out */
+        DF_TRY(pass_over(lane, read));
+    else
+        DF_TRY(
+            df_run_draft(run, lane, batch, &in->mirror, hidden, read, train));
     if (train)
         lane->denominator +=
             run->o.objective.dpace

@@ -70,7 +70,8 @@ read_planned(struct df_run *run, size_t thread, struct df_reader_state *r,
         item->kind == DF_BATCH_EVAL ? &run->o.eval_records : &run->o.records;
     for (size_t i = 0; i < item->n; i++) {
         DF_TRY(source->read(source->arg, thread, item->samples[i], &sample));
-        DF_TRY(add(run, r, &sample));
+        if (sample.n > 0)
+            DF_TRY(add(run, r, &sample));
     }
     return DF_OK;
 }

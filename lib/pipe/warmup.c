@@ -100,6 +100,13 @@ warm_up_with(struct df_run *run, bool longest)
     return DF_OK;
 }
 
+static df_status
+settle(struct df_stream *stream)
+{
+    DF_TRY(df_settle(stream));
+    return df_stream_sync(stream);
+}
+
 df_status
 df_run_warm_up(struct df_run *run)
 {
@@ -107,6 +114,10 @@ df_run_warm_up(struct df_run *run)
 
     DF_TRY(warm_up_with(run, true));
     DF_TRY(warm_up_with(run, false));
+    for (size_t i = 0; i < run->o.n_targets; i++)
+        DF_TRY(settle(run->targets[i].compute));
+    for (size_t i = 0; i < run->o.n_drafters; i++)
+        DF_TRY(settle(run->lanes[i].compute));
     df_run_get_stats(run, &now);
     run->allocations += now.allocations;
     run->flops += now.flops;

@@ -45,6 +45,18 @@ df_worker_await(struct df_worker *w, struct df_event *event)
 }
 
 df_status
+df_worker_use(struct df_worker *w, struct df_event *event)
+{
+    double start = df_now();
+    df_status status = df_event_wait(event);
+
+    pthread_mutex_lock(&w->pipe->lock);
+    w->times.busy += df_now() - start;
+    pthread_mutex_unlock(&w->pipe->lock);
+    return status;
+}
+
+df_status
 df_worker_barrier(struct df_worker *w)
 {
     struct df_pipe *p = w->pipe;

@@ -10,3 +10,11 @@ lib_libcore_la_SOURCES += lib/store/backend_internal.h lib/store/captures.c \
   lib/store/rows.c lib/store/sample.c lib/store/sample_internal.h \
   lib/store/stream_internal.h lib/store/stream_read.c \
   lib/store/stream_write.c lib/store/verify.c lib/store/writer.c
+
+dflashinclude_HEADERS += include/dflash/compare.h include/dflash/scan.h
+lib_libcore_la_SOURCES += lib/store/compare.c lib/store/scan.c \
+  lib/store/scan_internal.h lib/store/scan_layers.c lib/store/scan_runs.c \
+  lib/store/scan_table.c lib/store/scan_tokens.c
+## Loops over rows.
+lib_libcpu_la_SOURCES += lib/store/compare_row.c \
+  lib/store/compare_internal.h lib/store/scan_row.c

@@ -31,11 +31,13 @@ df_capture_row(const struct df_capture_header *h,
 static df_status
 add_bad(struct df_capture_scratch *scratch, size_t t, size_t k, size_t step)
 {
-    struct df_capture_run *last = scratch->runs + scratch->n_runs - 1;
+    if (scratch->n_runs > 0) {
+        struct df_capture_run *run = &scratch->runs[scratch->n_runs - 1];
 
-    if (scratch->n_runs > 0 && last->k == k && t - last->last <= step) {
-        last->last = t;
-        return DF_OK;
+        if (run->k == k && t - run->last <= step) {
+            run->last = t;
+            return DF_OK;
+        }
     }
     if (scratch->n_runs == scratch->max_runs) {
         size_t max = scratch->max_runs * 2 + 16;

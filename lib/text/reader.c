@@ -286,6 +286,14 @@ take_cached(const struct df_dataset *ds, const struct df_entry *entry,
     out->n = entry->n;
 }
 
+uint64_t
+df_dataset_id(const struct df_dataset *ds, size_t i)
+{
+    const struct df_entry *e = &ds->entries[i];
+
+    return (uint64_t) e->record << PART_BITS | e->part;
+}
+
 df_status
 df_reader_read(struct df_reader *r, size_t i, struct df_sample *out)
 {
@@ -303,6 +311,6 @@ df_reader_read(struct df_reader *r, size_t i, struct df_sample *out)
             return DF_FAIL(DF_IO, "%s: has changed since it was opened",
                            r->where);
     }
-    out->id = (uint64_t) known->record << PART_BITS | known->part;
+    out->id = df_dataset_id(r->ds, i);
     return DF_OK;
 }

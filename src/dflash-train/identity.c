@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "dflash-train/captures.h"
 #include "dflash-train/options.h"
 #include "dflash-train/output.h"
 
@@ -22,14 +23,16 @@ static void
 add_options(json_t *o)
 {
     json_object_set_new(o, "num-draft-layers",
-                        json_integer(opt.num_draft_layers));
+                        json_integer(input.num_draft_layers));
     json_object_set_new(o, "block-size", json_integer(opt.block_size));
     json_object_set_new(o, "num-anchors", json_integer(opt.num_anchors));
     json_object_set_new(o, "whole-blocks", json_boolean(opt.whole_blocks));
-    json_object_set_new(o, "train-on", json_string(turn_names[opt.train_on]));
-    json_object_set_new(o, "max-length", json_integer(opt.max_length));
-    json_object_set_new(o, "token-budget", json_integer(opt.token_budget));
-    json_object_set_new(o, "max-batch-size", json_integer(opt.max_batch_size));
+    json_object_set_new(o, "train-on",
+                        json_string(turn_names[input.train_on]));
+    json_object_set_new(o, "max-length", json_integer(input.max_length));
+    json_object_set_new(o, "token-budget", json_integer(input.token_budget));
+    json_object_set_new(o, "max-batch-size",
+                        json_integer(input.max_batch_size));
     json_object_set_new(o, "loss", json_string(loss_names[opt.loss]));
     json_object_set_new(o, "loss-decay-gamma",
                         json_real(opt.loss_decay_gamma));
@@ -39,31 +42,38 @@ add_options(json_t *o)
     json_object_set_new(o, "warmup-ratio", json_real(opt.warmup_ratio));
     json_object_set_new(o, "max-grad-norm", json_real(opt.max_grad_norm));
     json_object_set_new(o, "weight-decay", json_real(opt.weight_decay));
-    json_object_set_new(o, "seed", json_integer(opt.seed));
+    json_object_set_new(o, "seed", json_integer(input.seed));
 }
 
 static void
 add_run(json_t *o, const struct session *s)
 {
-    const struct df_data_report *r = df_dataset_report(s->train.dataset);
     char hash[24];
 
     snprintf(hash, sizeof hash, "%016llx",
-             (unsigned long long) df_tokenizer_hash(s->tokenizer));
+             (unsigned long long) model_tokenizer_hash(&s->model));
     json_object_set_new(o, "tokenizer", json_string(hash));
     json_object_set_new(o, "hidden-size",
-                        json_integer(s->config.d.hidden_size));
-    json_object_set_new(o, "vocabulary", json_integer(s->config.d.vocab_size));
+                        json_integer(s->model.config.d.hidden_size));
+    json_object_set_new(o, "vocabulary",
+                        json_integer(s->model.config.d.vocab_size));
     json_object_set_new(o, "mask-token-id",
                         json_integer(s->drafter.mask_token_id));
     json_object_set_new(o, "target-layer-ids", layer_ids(&s->drafter));
-    json_object_set_new(o, "samples", json_integer((json_int_t) r->samples));
-    json_object_set_new(o, "tokens", json_integer((json_int_t) r->tokens));
+    if (s->captures) {
+        snprintf(hash, sizeof hash, "%016llx",
+                 (unsigned long long) captures_hash(s->captures));
+        json_object_set_new(o, "captures", json_string(hash));
+    }
+    json_object_set_new(o, "samples",
+                        json_integer((json_int_t) s->train_set.n));
+    json_object_set_new(o, "tokens",
+                        json_integer((json_int_t) s->train_set.tokens));
     json_object_set_new(
         o, "accumulate times the drafters",
-        json_integer((json_int_t) s->n_drafters * opt.accumulate));
+        json_integer((json_int_t) s->drafters.n * opt.accumulate));
     json_object_set_new(o, "steps of epochs and max-steps",
-                        json_integer(df_plan_steps(s->plan)));
+                        json_integer(s->steps));
 }
 
 static char *

@@ -4,6 +4,8 @@
 #include "common/message.h"
 #include "common/progress.h"
 #include "common/signals.h"
+#include "common/ticker.h"
+#include "dflash-train/captures.h"
 #include "dflash-train/metrics.h"
 #include "dflash-train/options.h"
 #include "dflash-train/output.h"
@@ -29,19 +31,21 @@ train(struct session *s)
 {
     df_status status;
 
-    if (s->first_step == df_plan_steps(s->plan)) {
+    if (s->first_step == s->steps) {
         message_note("%s: all %lld steps are done: nothing to train",
                      opt.output, (long long) s->first_step);
         return export_drafter(s);
     }
+    places_tell(&s->places);
     DF_TRY(watch_start(s));
     status = df_run_train(s->run);
-    watch_stop();
+    ticker_stop();
     DF_TRY(status);
     DF_TRY(metrics_check(s));
     if (!df_run_stopped(s->run))
         DF_TRY(export_drafter(s));
-    return report(s);
+    DF_TRY(report(s));
+    return captures_conclude(s);
 }
 
 static int

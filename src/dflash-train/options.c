@@ -2,6 +2,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #include "dflash-train/options.h"
 #include "dflash/train.h"
@@ -11,34 +12,25 @@ enum {
 };
 
 struct train_options opt = {
-    .num_draft_layers = 5,
     .block_size = 16,
     .mask_token_id = NONE,
     .num_anchors = 512,
-    .max_length = 2048,
-    .token_budget = 8192,
-    .max_batch_size = 8,
-    .cache = 256 << 20,
     .loss_decay_gamma = 7,
     .dpace_alpha = 0.5,
     .epochs = 0,
     .accumulate = 1,
-    .seed = 42,
     .learning_rate = 6e-4,
     .warmup_ratio = 0.04,
     .max_grad_norm = 1,
     .keep = 3,
     .log_interval = 10,
-    .target_devices = "auto",
     .drafter_devices = "auto",
-    .prefetch_threads = 4,
-    .depth = 1,
     .min_ready = 10,
     .split = true,
 };
 
 const char *const loss_names[] = {"dflash", "dpace", NULL};
-const char *const turn_names[] = {"all", "last", NULL};
+static const char *const verify_names[] = {"all", "sample", "off", NULL};
 static const char *const transports[] = {"auto", "host", "peer", "local",
                                          NULL};
 
@@ -47,26 +39,30 @@ static const char *const transports[] = {"auto", "host", "peer", "local",
 
 static const struct option_def options[] = {
     {OPT_GROUP, .help = "Input and output"},
-    {OPT_STRING, 't', "target", "DIR", &opt.target, .required = true,
-     .help = "train for the model in DIR: config.json, safetensors, "
-             "tokenizer.json"},
-    {OPT_STRINGS, 'd', "data", "FILE", &opt.data, .required = true,
-     .help = "train on the records of FILE... (JSONL)"},
+    TARGET_OPTION,
+    DATA_OPTION("train on", false),
+    {OPT_STRINGS, 0, "captures", "FILE", &opt.captures, .unset = "none",
+     .help = "train on the captures FILE... instead of data: files or "
+             "folders of dflash-capture, or - for a stream on standard "
+             "input; of the target only embedding and head are read"},
     {OPT_STRING, 'o', "output", "DIR", &opt.output, .required = true,
      .help = "write drafter, checkpoints and metrics into DIR"},
     {OPT_STRINGS, 0, "eval-data", "FILE", &opt.eval_data,
      .unset = "none", .help = "evaluate on the records of FILE..."},
-    {OPT_STRING, 0, "chat-template", "FILE", &opt.chat_template,
-     .unset = "the tokenizer's",
-     .help = "render conversations with the template in FILE"},
+    {OPT_STRINGS, 0, "eval-captures", "FILE", &opt.eval_captures,
+     .unset = "none", .help = "evaluate on the captures FILE..."},
+    {OPT_CHOICE, 0, "verify", "ROWS", &opt.verify, .choices = verify_names,
+     .help = "compare these rows of captures with their checks"},
+    {OPT_STRING, 0, "spool", "FILE", &opt.spool, .unset = "none",
+     .help = "copy the stream on standard input into FILE, then train from "
+             "there"},
+    RECORD_OPTIONS,
     {OPT_STRING, 0, "init-from", "DIR", &opt.init_from,
      .unset = "random weights", .help = "begin with the drafter in DIR"},
     {OPT_FLAG, 0, "resume", NULL, &opt.resume,
      .help = "go on from the newest checkpoint in the output folder"},
     {OPT_FLAG, 0, "overwrite", NULL, &opt.overwrite,
      .help = "replace the run that the output folder holds"},
-    {OPT_FLAG, 0, "strict", NULL, &opt.strict,
-     .help = "refuse records that would be skipped"},
     {OPT_STRING, 0, "metrics", "FILE", &opt.metrics,
      .unset = "metrics.jsonl in the output folder",
      .help = "write a JSON line a step into FILE"},
@@ -76,12 +72,9 @@ static const struct option_def options[] = {
              "write them there as JSON too"},
 
     {OPT_GROUP, .help = "The drafter"},
-    {OPT_INT, 0, "num-draft-layers", "N", &opt.num_draft_layers, .min = 1,
-     .max = DF_MAX_LAYERS, .help = "give it N layers"},
-    {OPT_INTS, 0, "target-layer-ids", "LIST", &opt.target_layer_ids, .min = 0,
-     .max = DF_MAX_LAYERS - 1, .unset = "spread over the target",
-     .help = "feed it the residual stream after the target's layers of "
-             "LIST, counted from 0"},
+    LAYER_OPTIONS("give it N layers",
+                  "feed it the residual stream after the target's layers of "
+                  "LIST, counted from 0"),
     {OPT_INT, 0, "block-size", "N", &opt.block_size, .min = 2,
      .max = DF_MAX_BLOCK,
      .help = "let a block have N slots, the anchor's included"},
@@ -96,16 +89,7 @@ static const struct option_def options[] = {
      .max = 1 << 20, .help = "draw up to N blocks from a sequence"},
     {OPT_FLAG, 0, "whole-blocks", NULL, &opt.whole_blocks,
      .help = "draw no block that runs past the end of its sequence"},
-    {OPT_CHOICE, 0, "train-on", "TURNS", &opt.train_on, .choices = turn_names,
-     .help = "supervise these turns of the assistant"},
-    {OPT_INT, 0, "max-length", "N", &opt.max_length, .min = 2,
-     .max = 1 << 24, .help = "cut sequences off after N tokens"},
-    {OPT_INT, 0, "token-budget", "N", &opt.token_budget, .min = 2,
-     .max = 1 << 28, .help = "fill a batch with up to N tokens"},
-    {OPT_INT, 0, "max-batch-size", "N", &opt.max_batch_size, .min = 1,
-     .max = 1 << 16, .help = "fill a batch with up to N sequences"},
-    {OPT_SIZE, 0, "cache", "BYTES", &opt.cache, .min = 0, .max = LONG_MAX,
-     .help = "keep the tokens in memory if they fit into BYTES"},
+    SAMPLE_OPTIONS,
 
     {OPT_GROUP, .help = "Training"},
     {OPT_CHOICE, 0, "loss", "KIND", &opt.loss, .choices = loss_names,
@@ -135,7 +119,7 @@ static const struct option_def options[] = {
      .help = "decay weights by X times the rate"},
     {OPT_INT, 0, "accumulate", "N", &opt.accumulate, .min = 1, .max = 1 << 16,
      .help = "sum the gradients of N batches a drafter before a step"},
-    SEED_OPTION(&opt.seed),
+    SEED_OPTION(&input.seed),
 
     {OPT_GROUP, .help = "During the run"},
     {OPT_INT, 0, "eval-interval", "N", &opt.eval_interval, .min = 0,
@@ -151,15 +135,10 @@ static const struct option_def options[] = {
      .max = LONG_MAX / 2, .help = "without a terminal, print every Nth step"},
 
     {OPT_GROUP, .help = "Pipeline"},
-    {OPT_STRING, 0, "target-devices", "LIST", &opt.target_devices,
-     .help = "run a target on each device of LIST: cpu, cpu:1, cuda:0"},
+    TARGET_DEVICES_OPTION,
     {OPT_STRING, 0, "drafter-devices", "LIST", &opt.drafter_devices,
      .help = "train a drafter on each device of LIST"},
-    {OPT_INT, 0, "prefetch-threads", "N", &opt.prefetch_threads, .min = 1,
-     .max = 64, .help = "tokenise in N threads"},
-    {OPT_INT, 0, "target-postprocess-depth", "N", &opt.depth, .min = 1,
-     .max = 64,
-     .help = "let N packed batches a target be on their way to the host"},
+    FLOW_OPTIONS,
     {OPT_FLAG, 0, "split-fc-layers", NULL, &opt.split,
      .help = "pack the layers side by side, with their noise, on the "
              "target's side"},
@@ -185,14 +164,33 @@ const struct tool train_tool = {
     .options = options,
 };
 
+/* What captures need, and what they leave no place for.  */
+static void
+check_captures(void)
+{
+    bool piped =
+        opt.captures.count == 1 && strcmp(opt.captures.items[0], "-") == 0;
+
+    if (input.data.count == 0 && !from_captures())
+        option_mistake(&train_tool, "--data or --captures is required");
+    if (input.data.count > 0 && from_captures())
+        option_mistake(&train_tool, "--data and --captures exclude each "
+                                    "other");
+    if (from_captures() && opt.eval_data.count > 0)
+        option_mistake(&train_tool, "--captures goes with --eval-captures, "
+                                    "not with --eval-data");
+    if (!from_captures() && opt.eval_captures.count > 0)
+        option_mistake(&train_tool, "--eval-captures needs --captures");
+    if (opt.spool && !piped)
+        option_mistake(&train_tool, "--spool needs --captures -");
+}
+
 void
 check_options(void)
 {
     if (opt.resume && opt.overwrite)
         option_mistake(&train_tool, "--resume and --overwrite exclude each "
                                     "other");
-    if (opt.max_length > opt.token_budget)
-        option_reject(&train_tool, &opt.token_budget,
-                      "%ld is below --max-length, which is %ld",
-                      opt.token_budget, opt.max_length);
+    check_captures();
+    check_input(&train_tool);
 }

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <jansson.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "common/message.h"
 #include "common/progress.h"
+#include "common/stages.h"
 #include "dflash-train/options.h"
 #include "dflash-train/session.h"
 
@@ -55,7 +55,7 @@ time_gemm(struct df_stream *stream, void *memory, size_t bytes, double *best)
 df_status
 measure_gemm(struct session *s)
 {
-    struct df_device *dev = s->drafters[0];
+    struct df_device *dev = s->drafters.devices[0];
     size_t n = GEMM_SIZE;
     size_t bytes = n * n * df_dtype_size(df_device_act(dev));
     struct df_stream *stream = NULL;
@@ -71,32 +71,6 @@ measure_gemm(struct session *s)
     df_device_free(dev, DF_MEM_DEVICE, memory);
     s->gemm_rate = 2.0 * GEMM_SIZE * GEMM_SIZE * GEMM_SIZE / best;
     return status;
-}
-
-static double
-peak_memory(void)
-{
-    struct rusage usage;
-
-    getrusage(RUSAGE_SELF, &usage);
-    return (double) usage.ru_maxrss * 1024;
-}
-
-static void
-print_stages(const struct df_run_stats *r)
-{
-    printf("%-12s %7s %8s %8s %9s %9s\n", "stage", "threads", "items", "busy",
-           "starved", "blocked");
-    for (size_t i = 0; i < r->n_stages; i++) {
-        const struct df_stage_stats *s = &r->stages[i];
-        double all = r->seconds * (double) r->stage_threads[i] / 100;
-
-        printf("%-12s %7zu %8llu %6.1f %% %7.1f %% %7.1f %%\n",
-               r->stage_names[i], r->stage_threads[i],
-               (unsigned long long) s->items, s->busy / all, s->starved / all,
-               s->blocked / all);
-    }
-    printf("bottleneck: %s\n", r->stage_names[df_run_bottleneck(r)]);
 }
 
 static void
@@ -132,23 +106,6 @@ print_details(const struct session *s, const struct df_run_stats *r)
            (double) r->host_waits / steps);
 }
 
-static json_t *
-stages_as_json(const struct df_run_stats *r)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < r->n_stages; i++)
-        json_array_append_new(
-            list,
-            json_pack("{s:s, s:I, s:I, s:f, s:f, s:f}", "name",
-                      r->stage_names[i], "threads",
-                      (json_int_t) r->stage_threads[i], "items",
-                      (json_int_t) r->stages[i].items, "busy_s",
-                      r->stages[i].busy, "starved_s", r->stages[i].starved,
-                      "blocked_s", r->stages[i].blocked));
-    return list;
-}
-
 static df_status
 write_json(const struct session *s, const struct df_run_stats *r)
 {
@@ -177,7 +134,7 @@ report(struct session *s)
     bool stopped = df_run_stopped(s->run);
 
     df_run_get_stats(s->run, &r);
-    print_stages(&r);
+    stages_print(stdout, &r);
     print_summary(s, &r);
     if (r.allocations > 0)
         message_warn("%llu allocations after the warm-up; please report this",

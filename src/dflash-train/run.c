@@ -4,47 +4,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dflash-train/captures.h"
 #include "dflash-train/options.h"
 #include "dflash-train/output.h"
 #include "dflash-train/session.h"
 
 static df_status
-read_sample(void *arg, size_t thread, uint32_t index, struct df_sample *out)
-{
-    struct sample_source *source = arg;
-
-    return df_reader_read(source->readers[thread], index, out);
-}
-
-static df_status
 make_plan(struct session *s)
 {
-    const struct df_dataset *train = s->train.dataset;
-    const struct df_dataset *eval = s->eval.dataset;
-    struct df_plan_options o = {.seed = (uint64_t) opt.seed,
-                                .token_budget = (size_t) opt.token_budget,
-                                .max_seqs = (size_t) opt.max_batch_size,
+    const struct sample_set *train = &s->train_set, *eval = &s->eval_set;
+    struct df_plan_options o = {.seed = (uint64_t) input.seed,
+                                .token_budget = (size_t) input.token_budget,
+                                .max_seqs = (size_t) input.max_batch_size,
                                 .epochs = opt.epochs,
                                 .max_steps = opt.max_steps,
                                 .per_step =
-                                    (size_t) opt.accumulate * s->n_drafters,
+                                    (size_t) opt.accumulate * s->drafters.n,
                                 .first_step = s->first_step,
                                 .eval_interval = opt.eval_interval};
     df_status status;
 
+    if (s->captures && captures_piped(s->captures))
+        return captures_steps(s);
     if (o.epochs == 0 && o.max_steps == 0)
         o.epochs = 1;
-    status = df_plan_new(&s->plan, df_dataset_lengths(train),
-                         df_dataset_size(train),
-                         eval ? df_dataset_lengths(eval) : NULL,
-                         eval ? df_dataset_size(eval) : 0, &o);
+    status = df_plan_new(&s->plan, train->lengths, train->n, eval->lengths,
+                         eval->n, &o);
     if (status == DF_INVALID && s->resume_from)
         return DF_FAIL(DF_INVALID,
                        "%s: begun with more steps than --epochs, --max-steps "
                        "and --accumulate now give: a run is resumed with the "
                        "options it was begun with",
                        s->resume_from);
-    return status;
+    DF_TRY(status);
+    s->steps = df_plan_steps(s->plan);
+    return DF_OK;
 }
 
 static df_status
@@ -93,38 +87,68 @@ check_init_from(const struct session *s)
     return DF_OK;
 }
 
+static struct df_objective
+objective(void)
+{
+    return (struct df_objective){.dpace = opt.loss == LOSS_DPACE,
+                                 .gamma = (float) opt.loss_decay_gamma,
+                                 .alpha = (float) opt.dpace_alpha};
+}
+
+static struct df_adamw_options
+adamw(void)
+{
+    return (struct df_adamw_options){.beta1 = 0.9f,
+                                     .beta2 = 0.999f,
+                                     .eps = 1e-8f,
+                                     .weight_decay = (float) opt.weight_decay,
+                                     .max_norm = opt.max_grad_norm};
+}
+
+/* Where samples come from, and what follows from that.  */
+static void
+choose_source(struct session *s, struct df_run_options *o)
+{
+    o->plan = s->plan;
+    o->pipe_steps = s->steps;
+    o->per_step = (size_t) opt.accumulate * s->drafters.n;
+    if (s->captures) {
+        o->records = (struct df_record_source){s->captures, captures_read,
+                                               captures_next};
+        o->eval_records =
+            (struct df_record_source){s->eval_captures, captures_read, NULL};
+        o->split = captures_split(s->captures);
+        if (!s->plan) /* they come in order */
+            o->prefetch_threads = 1;
+        return;
+    }
+    o->train = (struct df_source){&s->train, samples_read};
+    o->eval = (struct df_source){&s->eval, samples_read};
+    o->split = opt.split;
+}
+
 static struct df_run_options
 run_options(struct session *s)
 {
-    return (struct df_run_options){
-        .targets = s->targets,
-        .n_targets = s->n_targets,
-        .drafters = s->drafters,
-        .n_drafters = s->n_drafters,
-        .prefetch_threads = (size_t) opt.prefetch_threads,
-        .depth = (size_t) opt.depth,
+    struct df_run_options o = {
+        .targets = s->targets.devices,
+        .n_targets = s->targets.n,
+        .drafters = s->drafters.devices,
+        .n_drafters = s->drafters.n,
+        .prefetch_threads = (size_t) input.prefetch_threads,
+        .depth = (size_t) input.depth,
         .min_ready = (size_t) opt.min_ready,
-        .split = opt.split,
         .compile = opt.compile,
         .transport = (enum df_transport) opt.transport,
-        .train = {&s->train,                        read_sample },
-        .eval = {                               &s->eval,                     read_sample            },
-        .plan = s->plan,
         .limits = s->limits,
-        .target_config = &s->config,
-        .target_tensors = s->tensors,
+        .target_config = &s->model.config,
+        .target_tensors = s->model.tensors,
         .layer_ids = s->drafter.target_layer_ids,
         .n_layer_ids = (size_t) s->drafter.n_target_layer_ids,
         .drafter_config = s->drafter,
-        .seed = (uint64_t) opt.seed,
-        .objective = { .dpace = opt.loss == LOSS_DPACE,
-                  .gamma = (float) opt.loss_decay_gamma,
-                  .alpha = (float) opt.dpace_alpha},
-        .adamw = {                               .beta1 = 0.9f,
-                  .beta2 = 0.999f,
-                  .eps = 1e-8f,
-                  .weight_decay = (float) opt.weight_decay,
-                  .max_norm = opt.max_grad_norm},
+        .seed = (uint64_t) input.seed,
+        .objective = objective(),
+        .adamw = adamw(),
         .learning_rate = opt.learning_rate,
         .warmup_ratio = opt.warmup_ratio,
         .noise = (float) opt.noise,
@@ -134,8 +158,11 @@ run_options(struct session *s)
         .keep = opt.keep,
         .identity = s->identity,
         .notes = s->notes,
-        .observer = {                                                  s,                                watch_record, watch_saved}
     };
+
+    o.observer = (struct df_observer){s, watch_record, watch_saved};
+    choose_source(s, &o);
+    return o;
 }
 
 df_status
@@ -151,29 +178,20 @@ describe_run(struct session *s)
     return begin_weights(s);
 }
 
-static void
-close_source(struct sample_source *source)
-{
-    for (size_t i = 0; i < MAX_PLACES; i++)
-        df_reader_free(source->readers[i]);
-    df_dataset_free(source->dataset);
-}
-
 void
 close_session(struct session *s)
 {
     df_run_free(s->run);
     df_plan_free(s->plan);
-    close_source(&s->train);
-    close_source(&s->eval);
-    df_tokenizer_free(s->tokenizer);
-    df_tensors_free(s->tensors);
-    for (size_t i = 0; i < s->n_devices; i++)
-        df_device_close(s->devices[i]);
+    samples_close(&s->train);
+    samples_close(&s->eval);
+    captures_close(s->captures);
+    captures_close(s->eval_captures);
+    model_close(&s->model);
+    places_close(&s->places);
     if (s->metrics)
         fclose(s->metrics);
     free(s->metrics_path);
-    free(s->chat_template);
     free(s->identity);
     free(s->notes);
     free(s->checkpoint_dir);

@@ -3,44 +3,44 @@
    The steps of main, in this order, since each needs the ones before it and
    nothing is written before all that is read has proved good:
 
-       open_models, find_output, open_data, describe_run, begin_output,
-       df_run_train, report  */
+       open_models, find_output, open_data (and describe_drafter, when the
+       captured layers are known), describe_run, begin_output, df_run_train,
+       report  */
 
 #ifndef DF_TRAIN_SESSION_H
 #define DF_TRAIN_SESSION_H
 
 #include <stdio.h>
 
+#include "common/model.h"
+#include "common/places.h"
+#include "common/samples.h"
 #include "dflash/checkpoint.h"
-#include "dflash/data.h"
-#include "dflash/tokenizer.h"
 #include "dflash/train.h"
 
-enum {
-    MAX_PLACES = 64
-};
+struct capture_source;
 
-/* Readers of a data set, one a prefetch thread.  */
-struct sample_source {
-    struct df_dataset *dataset;
-    struct df_reader *readers[MAX_PLACES];
+/* What the plan has to know of samples, wherever they come from.  */
+struct sample_set {
+    const uint32_t *lengths; /* [n] */
+    size_t n;
+    uint64_t tokens;
 };
 
 struct session {
-    struct df_device *devices[MAX_PLACES]; /* each once */
-    size_t n_devices;
-    struct df_device *targets[MAX_PLACES], *drafters[MAX_PLACES];
-    size_t n_targets, n_drafters;
+    struct places places;
+    struct place_list targets, drafters;
 
-    struct df_model_config config;
-    struct df_tensors *tensors;
-    struct df_tokenizer *tokenizer;
-    char *chat_template;
+    struct model model;
+    struct layer_list layers; /* captured */
     struct df_drafter_config drafter;
     struct df_batch_limits limits;
 
-    struct sample_source train, eval;
-    struct df_plan *plan;
+    struct sample_source train, eval; /* data sets, if it is live */
+    struct capture_source *captures, *eval_captures;
+    struct sample_set train_set, eval_set;
+    struct df_plan *plan; /* NULL: the order of a pipe */
+    int64_t steps;
 
     char *identity, *notes;
     char *checkpoint_dir;
@@ -61,6 +61,7 @@ struct session {
 
 /* Each returns DF_OK or a failure with its message.  */
 df_status open_models(struct session *s);
+df_status describe_drafter(struct session *s);
 df_status open_data(struct session *s);
 df_status describe_run(struct session *s);
 df_status begin_output(struct session *s);
@@ -74,12 +75,11 @@ void abandon_output(struct session *s);
 /* Write the drafter into the output folder.  */
 df_status export_drafter(struct session *s);
 
-/* Calls of the pipe, and the thread that draws the progress line and looks
-   for signals while the pipe runs.  */
+/* Calls of the pipe, and starting the ticker that draws the progress line
+   and looks for signals while the pipe runs.  */
 void watch_record(void *arg, const struct df_record *record);
 void watch_saved(void *arg, int64_t step, const char *path);
 df_status watch_start(struct session *s);
-void watch_stop(void);
 
 /* The table of the stages and the rest, on standard output; DF_IO if FILE
    can't be written.  */

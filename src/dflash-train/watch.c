@@ -2,20 +2,16 @@
 #include <config.h>
 
 #include <pthread.h>
-#include <stdatomic.h>
-#include <string.h>
-#include <time.h>
 
 #include "common/message.h"
 #include "common/progress.h"
 #include "common/signals.h"
+#include "common/ticker.h"
 #include "dflash-train/metrics.h"
 #include "dflash-train/options.h"
 #include "dflash-train/session.h"
 
 static struct {
-    pthread_t thread;
-    atomic_bool stop;
     pthread_mutex_t lock;     /* guards LAST in the session, and RATE */
     double tokens_per_second; /* smoothed */
     bool told;                /* that a signal came */
@@ -29,7 +25,7 @@ remaining(const struct session *s, const struct df_record *r)
     if (done <= s->first_step)
         return -1;
     return r->seconds / (double) (done - s->first_step)
-           * (double) (df_plan_steps(s->plan) - done);
+           * (double) (s->steps - done);
 }
 
 static const char *
@@ -47,7 +43,7 @@ print_step(struct session *s, const struct df_record *r,
 {
     print("step %lld/%lld  %s tokens/s  loss %.4f  accept length %.3f  "
           "ETA %s  slowest %s",
-          (long long) r->step + 1, (long long) df_plan_steps(s->plan),
+          (long long) r->step + 1, (long long) s->steps,
           format_count(watch.tokens_per_second).text, r->loss,
           r->accept_length, format_duration(remaining(s, r)).text, slowest(s));
 }
@@ -85,8 +81,7 @@ watch_record(void *arg, const struct df_record *r)
     s->last = *r;
     pthread_mutex_unlock(&watch.lock);
     if (!progress_wanted()
-        && ((r->step + 1) % opt.log_interval == 0
-            || r->step + 1 == df_plan_steps(s->plan)))
+        && ((r->step + 1) % opt.log_interval == 0 || r->step + 1 == s->steps))
         print_step(s, r, message_note);
 }
 
@@ -100,8 +95,9 @@ watch_saved(void *arg, int64_t step, const char *path)
 }
 
 static void
-look(struct session *s)
+look(void *arg)
 {
+    struct session *s = arg;
     struct df_record last;
 
     if (signals_caught() && !watch.told) {
@@ -116,30 +112,8 @@ look(struct session *s)
         print_step(s, &last, progress_show);
 }
 
-static void *
-keep_watch(void *arg)
-{
-    const struct timespec pause = {.tv_nsec = 100000000};
-
-    while (!atomic_load(&watch.stop)) {
-        look(arg);
-        nanosleep(&pause, NULL);
-    }
-    return NULL;
-}
-
 df_status
 watch_start(struct session *s)
 {
-    int err = pthread_create(&watch.thread, NULL, keep_watch, s);
-
-    return err ? DF_FAIL(DF_NO_MEMORY, "a thread: %s", strerror(err)) : DF_OK;
-}
-
-void
-watch_stop(void)
-{
-    atomic_store(&watch.stop, true);
-    pthread_join(watch.thread, NULL);
-    progress_end();
+    return ticker_start(look, s);
 }

@@ -22,5 +22,15 @@ tool_tests += tests/tool/options.sh
 tool_tests += tests/tool/train-usage.sh tests/tool/train-bad-input.sh \
   tests/tool/train-same.sh tests/tool/train-resume.sh \
   tests/tool/train-kill.sh tests/tool/train-failures.sh \
-  tests/tool/train-sum.sh tests/tool/train-options.sh
-EXTRA_DIST += tests/tool/train.sh
+  tests/tool/train-sum.sh tests/tool/train-options.sh \
+  tests/tool/train-captures.sh tests/tool/capture-usage.sh \
+  tests/tool/capture-recover.sh tests/tool/capture-files.sh \
+  tests/tool/capture-real.sh
+EXTRA_DIST += tests/tool/train.sh tests/tool/capture.sh
+## Captures to look at, and what is said of them.
+check_PROGRAMS += tests/tool/make-capture
+tests_tool_make_capture_SOURCES = tests/tool/make-capture.c
+tests_tool_make_capture_CPPFLAGS = $(tool_cppflags) $(HDF5_CFLAGS)
+tests_tool_make_capture_LDADD = $(tool_ldadd) $(HDF5_LIBS)
+tool_tests += tests/tool/inspect-findings.sh tests/tool/inspect-pipe.sh \
+  tests/tool/inspect-files.sh

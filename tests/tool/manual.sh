@@ -3,8 +3,8 @@
 . "$abs_top_srcdir/tests/init.sh"
 manual=$abs_top_srcdir/doc/dflash.texi
 include=$abs_top_srcdir/include/dflash
-tools=dflash-train
-plan 13
+tools='dflash-capture dflash-inspect dflash-train'
+plan 18
 
 # The lines of a chapter, or of a section up to the next one.
 chapter () { sed -n "/^@chapter $1\$/,/^@chapter /p" "$manual"; }
@@ -49,6 +49,10 @@ sed -n '/^#define DF_DATA_REASONS/,/[^\\]$/s/.*, "\(.*\)").*/\1/p' \
   "$include/data.h" | sort > reasons
 section 'Skipped records' | items | sort > described
 ok 'it has the reasons to skip a record' same reasons described
+sed -n '/^#define DF_FINDINGS/,/[^\\]$/s/^ *X([A-Z]*, "\([a-z]*\)".*/\1/p' \
+  "$include/scan.h" | sort > findings
+section Findings | words > described
+ok 'it has the kinds of findings' same findings described
 
 # A run of one step, whose files are looked at.
 demo=$abs_top_srcdir/share/demo

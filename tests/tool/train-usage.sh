@@ -55,13 +55,16 @@ DFLASH_TARGET_LAYER_IDS=3,1||DFLASH_TARGET_LAYER_IDS (--target-layer-ids): layer
 -|--target-devices cpu:64x|--target-devices: device 'cpu:64x' is not cpu, cpu:N or cuda:N with N from 0 to 63
 -|--num-draft-layers 5|--num-draft-layers: the 6 layers of @ are too few for 5: give less, or name layers with --target-layer-ids
 -|--resume --overwrite|--resume and --overwrite exclude each other
+-|--captures x.h5|--data and --captures exclude each other
+-|--eval-captures x.h5|--eval-captures needs --captures
+-|--spool x.dfs|--spool needs --captures -
 -|--config absent.conf|--config: absent.conf: No such file or directory
 END_OF
 
 # Options that are left out: the others, and the one that is missed.
 cat > required <<'END_OF'
 --data=data.jsonl --output=new|--target is required
---target=t --output=new|--data is required
+--target=t --output=new|--data or --captures is required
 --target=t --data=data.jsonl|--output is required
 END_OF
 

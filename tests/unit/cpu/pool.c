@@ -131,12 +131,39 @@ test_scratch(void)
     is_long(DF_NO_MEMORY, df_scratch(SIZE_MAX, &task), "too much is refused");
 }
 
+static df_status
+need_much(void *unused, size_t task)
+{
+    void *memory;
+
+    (void) unused;
+    (void) task;
+    return df_scratch(3 << 20, &memory);
+}
+
+/* One thread has needed much; once the pool has settled, the others have it
+   too, however long they slept.  */
+static void
+test_settle(void)
+{
+    uint64_t before;
+    int good = 1;
+
+    ok(df_pool_run(need_much, NULL, 1) == DF_OK, "a task gets scratch");
+    df_pool_settle();
+    before = df_scratch_allocations();
+    for (int i = 0; i < ROUNDS; i++)
+        good &= df_pool_run(need_much, NULL, 16) == DF_OK;
+    ok(good && before == df_scratch_allocations(),
+       "after df_pool_settle no thread's scratch grows");
+}
+
 int
 main(void)
 {
     int good = 1;
 
-    plan(14);
+    plan(16);
     is_long(DF_OK, df_pool_acquire(), "a pool");
     is_long(DF_OK, df_pool_acquire(), "has several users");
     df_pool_release();
@@ -145,6 +172,7 @@ main(void)
     test_callers();
     test_failure();
     test_scratch();
+    test_settle();
     df_pool_release();
     for (int i = 0; i < 20; i++) {
         good &= df_pool_acquire() == DF_OK && all_once(10);

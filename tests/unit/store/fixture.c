@@ -1,8 +1,12 @@
 #include <config.h>
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "dflash/check.h"
@@ -72,7 +76,7 @@ fix_sample(const struct df_capture_header *h, uint64_t index, size_t n)
     struct df_field fields[DF_MAX_FIELDS];
     size_t n_fields = df_capture_fields(h, fields);
     struct fix_sample f = {
-        .s = {index, index << 16, n}
+        .s = {.index = index, .id = index << 16, .n = n}
     };
     char *at =
         calloc(1, n * df_capture_token_bytes(h) + DF_MAX_FIELDS * (size_t) 64);
@@ -193,12 +197,17 @@ fix_folder(void)
 const char *
 fix_path(const char *name)
 {
-    static char paths[8][PATH_MAX];
-    static int next;
-    char *path = paths[next++ % 8];
+    static char paths[32][PATH_MAX];
+    char path[PATH_MAX];
 
-    snprintf(path, PATH_MAX, "%s/%s", fix_folder(), name);
-    return path;
+    snprintf(path, sizeof path, "%s/%s", fix_folder(), name);
+    for (int i = 0; i < 32; i++) {
+        if (!*paths[i])
+            memcpy(paths[i], path, sizeof path);
+        if (strcmp(paths[i], path) == 0)
+            return paths[i];
+    }
+    bail("too many paths");
 }
 
 void
@@ -211,6 +220,55 @@ fix_remove(void)
         _exit(1);
     }
     waitpid(pid, NULL, 0);
+}
+
+char *
+fix_load(const char *path, size_t *size)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY);
+    char *data;
+
+    if (fd < 0 || fstat(fd, &st))
+        bail("%s can't be read", path);
+    *size = (size_t) st.st_size;
+    data = malloc(*size + 1);
+    if (!data || read(fd, data, *size) != (ssize_t) *size)
+        bail("%s can't be read", path);
+    close(fd);
+    return data;
+}
+
+void
+fix_save(const char *path, const char *data, size_t size)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+    if (fd < 0 || write(fd, data, size) != (ssize_t) size)
+        bail("%s can't be written", path);
+    close(fd);
+}
+
+pid_t
+fix_feed(const char *path, const char *data, size_t size, size_t step)
+{
+    const struct timespec pause = {0, 2000000};
+    pid_t pid = fork();
+    int fd;
+
+    if (pid != 0)
+        return pid;
+    signal(SIGPIPE, SIG_IGN);
+    fd = open(path, O_WRONLY);
+    for (size_t at = 0, i = 0; at < size; at += step, i++) {
+        size_t n = size - at < step ? size - at : step;
+
+        if (write(fd, data + at, n) < 0)
+            break;
+        if (i % 2000 == 100)
+            nanosleep(&pause, NULL);
+    }
+    _exit(0);
 }
 
 void

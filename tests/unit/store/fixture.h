@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "dflash/record.h"
 #include "tap/tap.h"
@@ -48,11 +49,19 @@ df_status fix_write(const char *path, enum df_capture_format format,
    them; -1, having told why, if it can't be opened.  */
 long fix_count(const char *path, const struct df_capture_header *h);
 
-/* A folder for the test's files, which stays when the test fails; the path
-   of NAME in it, in one of a few static buffers.  */
+/* A folder for the test's files, and the path of NAME in it, which stays
+   valid.  */
 const char *fix_folder(void);
 const char *fix_path(const char *name);
 void fix_remove(void);
+
+/* A whole file, to be freed; one byte more is allocated.  */
+char *fix_load(const char *path, size_t *size);
+void fix_save(const char *path, const char *data, size_t size);
+
+/* Start a process that writes DATA to the FIFO PATH, STEP bytes at a time,
+   with a pause now and then.  */
+pid_t fix_feed(const char *path, const char *data, size_t size, size_t step);
 
 /* ok if STATUS is WANTED and the last message has TEXT.  */
 void fix_refused(df_status wanted, const char *text, df_status status,

@@ -1,29 +1,25 @@
 store_fixture = tests/unit/store/fixture.c tests/unit/store/fixture.h
 unit_tests += tests/unit/store/check.t
-tests_unit_store_check_t_SOURCES = tests/unit/store/check.c $(store_fixture)
-tests_unit_store_check_t_CPPFLAGS = $(unit_cppflags)
-tests_unit_store_check_t_LDADD = $(unit_ldadd)
+tests_unit_store_check_t_SOURCES = tests/unit/store/check.c \
+  $(store_fixture)
 unit_tests += tests/unit/store/header.t
-tests_unit_store_header_t_SOURCES = tests/unit/store/header.c $(store_fixture)
-tests_unit_store_header_t_CPPFLAGS = $(unit_cppflags)
-tests_unit_store_header_t_LDADD = $(unit_ldadd)
+tests_unit_store_header_t_SOURCES = tests/unit/store/header.c \
+  $(store_fixture)
 unit_tests += tests/unit/store/hdf5.t
-tests_unit_store_hdf5_t_SOURCES = tests/unit/store/hdf5.c $(store_fixture)
-tests_unit_store_hdf5_t_CPPFLAGS = $(unit_cppflags)
-tests_unit_store_hdf5_t_LDADD = $(unit_ldadd)
+tests_unit_store_hdf5_t_SOURCES = tests/unit/store/hdf5.c \
+  $(store_fixture)
 unit_tests += tests/unit/store/crash.t
-tests_unit_store_crash_t_SOURCES = tests/unit/store/crash.c $(store_fixture)
-tests_unit_store_crash_t_CPPFLAGS = $(unit_cppflags)
-tests_unit_store_crash_t_LDADD = $(unit_ldadd)
+tests_unit_store_crash_t_SOURCES = tests/unit/store/crash.c \
+  $(store_fixture)
 unit_tests += tests/unit/store/stream.t
-tests_unit_store_stream_t_SOURCES = tests/unit/store/stream.c $(store_fixture)
-tests_unit_store_stream_t_CPPFLAGS = $(unit_cppflags)
-tests_unit_store_stream_t_LDADD = $(unit_ldadd)
+tests_unit_store_stream_t_SOURCES = tests/unit/store/stream.c \
+  $(store_fixture)
+unit_tests += tests/unit/store/pass.t
+tests_unit_store_pass_t_SOURCES = tests/unit/store/pass.c \
+  $(store_fixture)
 unit_tests += tests/unit/store/folder.t
-tests_unit_store_folder_t_SOURCES = tests/unit/store/folder.c $(store_fixture)
-tests_unit_store_folder_t_CPPFLAGS = $(unit_cppflags)
-tests_unit_store_folder_t_LDADD = $(unit_ldadd)
+tests_unit_store_folder_t_SOURCES = tests/unit/store/folder.c \
+  $(store_fixture)
 unit_tests += tests/unit/store/captures.t
-tests_unit_store_captures_t_SOURCES = tests/unit/store/captures.c $(store_fixture)
-tests_unit_store_captures_t_CPPFLAGS = $(unit_cppflags)
-tests_unit_store_captures_t_LDADD = $(unit_ldadd)
+tests_unit_store_captures_t_SOURCES = tests/unit/store/captures.c \
+  $(store_fixture)

@@ -1,0 +1,168 @@
+#include <config.h>
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "dflash-capture/options.h"
+
+enum {
+    NONE = -1
+};
+
+struct capture_options opt = {
+    .format = NONE,
+    .layout = DF_CAPTURE_SPLIT,
+    .shards = 1,
+    .flush_every = 16,
+};
+
+static const char *const formats[] = {"hdf5", "stream", "speculators", NULL};
+static const char *const layouts[] = {"packed", "split", NULL};
+
+/* clang-format off */
+static const struct option_def options[] = {
+    {OPT_GROUP, .help = "Input and output"},
+    TARGET_OPTION,
+    DATA_OPTION("run it over", true),
+    {OPT_STRING, 'o', "output", "FILE", &opt.output, .required = true,
+     .help = "write the captures into FILE; - is standard output"},
+    {OPT_CHOICE, 0, "format", "KIND", &opt.format, .choices = formats,
+     .unset = "by FILE: .h5 or .hdf5, .dfs or -, a folder",
+     .help = "write this format: hdf5, a stream for pipes, or the folder "
+             "that speculators reads"},
+    {OPT_FLAG, 0, "resume", NULL, &opt.resume,
+     .help = "go on with FILE, if it exists, with the samples it lacks"},
+    {OPT_FLAG, 0, "overwrite", NULL, &opt.overwrite,
+     .help = "replace FILE"},
+    RECORD_OPTIONS,
+    {OPT_STRING, 0, "stats", "FILE", &opt.stats, .implied = "-",
+     .unset = "none",
+     .help = "print more numbers of the pipeline at the end; with FILE, "
+             "write them there as JSON too"},
+
+    {OPT_GROUP, .help = "What is captured"},
+    LAYER_OPTIONS("the layers that a drafter of N layers sees by default",
+                  "the residual stream after the layers of LIST, counted "
+                  "from 0, before any norm"),
+    {OPT_FLAG, 0, "last-hidden", NULL, &opt.last_hidden,
+     .help = "capture what the last layer leaves, before the final norm, as "
+             "well"},
+    {OPT_CHOICE, 0, "layout", "KIND", &opt.layout, .choices = layouts,
+     .help = "store the layers of a token side by side (packed), or each "
+             "layer by itself (split)"},
+
+    {OPT_GROUP, .help = "Samples"},
+    SAMPLE_OPTIONS,
+    {OPT_INT, 0, "max-samples", "N", &opt.max_samples, .min = 1,
+     .max = LONG_MAX / 2, .unset = "all",
+     .help = "capture only the first N samples of the data"},
+    {OPT_STRING, 0, "shard", "I/N", &opt.shard_text, .unset = "none",
+     .help = "capture part I of N, from 1/N to N/N, which together have "
+             "every sample once"},
+    SEED_OPTION(&input.seed),
+
+    {OPT_GROUP, .help = "Space"},
+    {OPT_FLAG, 0, "estimate", NULL, &opt.estimate,
+     .help = "print how many bytes the captures will take and how many are "
+             "free, and exit: with status 1 if they don't fit"},
+    {OPT_FLAG, 0, "force", NULL, &opt.force,
+     .help = "begin even if the captures won't fit"},
+    {OPT_INT, 0, "flush-every", "N", &opt.flush_every, .min = 1,
+     .max = 1 << 20,
+     .help = "have every Nth sample, and those before it, safe on the disk "
+             "before going on"},
+
+    {OPT_GROUP, .help = "Pipeline"},
+    TARGET_DEVICES_OPTION,
+    FLOW_OPTIONS,
+    COMMON_OPTIONS,
+    {0},
+};
+/* clang-format on */
+
+const struct tool capture_tool = {
+    .name = "dflash-capture",
+    .summary = "Run a target over a data set and keep the hidden states that "
+               "drafters are trained on.",
+    .operands = "",
+    .options = options,
+};
+
+bool
+to_stdout(void)
+{
+    return strcmp(opt.output, "-") == 0;
+}
+
+static bool
+ends_in(const char *name, const char *ending)
+{
+    size_t n = strlen(name), len = strlen(ending);
+
+    return n > len && strcmp(name + n - len, ending) == 0;
+}
+
+static bool
+is_folder(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static void
+find_format(void)
+{
+    const char *name = opt.output;
+
+    if (opt.format != NONE) {
+        if (to_stdout() && opt.format != DF_CAPTURE_STREAM)
+            option_reject(&capture_tool, &opt.format,
+                          "standard output takes a stream only");
+        return;
+    }
+    if (to_stdout() || ends_in(name, ".dfs"))
+        opt.format = DF_CAPTURE_STREAM;
+    else if (ends_in(name, ".h5") || ends_in(name, ".hdf5"))
+        opt.format = DF_CAPTURE_HDF5;
+    else if (ends_in(name, "/") || is_folder(name))
+        opt.format = DF_CAPTURE_SPECULATORS;
+    else
+        option_reject(&capture_tool, &opt.output,
+                      "'%s' doesn't end in .h5, .hdf5, .dfs or /: tell the "
+                      "format by --format",
+                      name);
+}
+
+static void
+find_shard(void)
+{
+    long i, n;
+    int end = 0;
+
+    if (!opt.shard_text)
+        return;
+    if (sscanf(opt.shard_text, "%9ld/%9ld%n", &i, &n, &end) != 2
+        || opt.shard_text[end] || i < 1 || i > n)
+        option_reject(&capture_tool, &opt.shard_text,
+                      "'%s' is not I/N with I from 1 to N", opt.shard_text);
+    opt.shard = (size_t) i - 1;
+    opt.shards = (size_t) n;
+}
+
+void
+check_options(void)
+{
+    if (opt.resume && opt.overwrite)
+        option_mistake(&capture_tool, "--resume and --overwrite exclude each "
+                                      "other");
+    find_format();
+    find_shard();
+    if (opt.resume && opt.format == DF_CAPTURE_STREAM)
+        option_mistake(&capture_tool, "--resume: a stream can't be resumed");
+    if (opt.format == DF_CAPTURE_SPECULATORS)
+        opt.last_hidden = true; /* always there */
+    check_input(&capture_tool);
+}

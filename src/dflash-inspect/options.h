@@ -1,0 +1,28 @@
+/* options.h - what dflash-inspect is told.  */
+
+#ifndef DF_INSPECT_OPTIONS_H
+#define DF_INSPECT_OPTIONS_H
+
+#include "common/option.h"
+
+struct inspect_options {
+    /* What is done with the samples.  */
+    bool pass, force;
+    const char *repair, *compare, *dump;
+    double limit;
+
+    /* What is said.  */
+    bool json, stats;
+    long max_findings;
+
+    /* How captures are read and judged.  */
+    const char *target, *data_file;
+    struct int_list target_layer_ids;
+    double norm_ratio;
+    uint64_t table;
+};
+
+extern struct inspect_options opt;
+extern const struct tool inspect_tool;
+
+#endif

@@ -1,0 +1,235 @@
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/message.h"
+#include "common/progress.h"
+#include "dflash-train/captures_private.h"
+#include "dflash-train/options.h"
+
+/* A file that isn't whole, or a sample that is there twice: what is there of
+   it is trained on, once.  */
+static void
+note_problem(void *arg, df_status status, const char *message)
+{
+    struct capture_source *c = arg;
+
+    (void) status;
+    if (++c->problems <= WARNINGS)
+        message_warn("%s%s", message,
+                     c->problems == WARNINGS ? "; and so on" : "");
+}
+
+static df_status
+open_files(struct capture_source *c, const struct string_list *files)
+{
+    const struct df_captures_options o = {
+        .verify = (enum df_capture_verify) opt.verify,
+        .problem = input.strict ? NULL : note_problem,
+        .arg = c};
+
+    DF_TRY(df_captures_open(&c->captures, files->items, files->count, &o));
+    c->header = *df_captures_header(c->captures, 0);
+    for (size_t i = 1; i < df_captures_files(c->captures); i++)
+        if (df_captures_header(c->captures, i)->layout != c->header.layout)
+            return DF_FAIL(DF_UNSUPPORTED,
+                           "%s and %s are of both layouts, packed and split",
+                           df_captures_path(c->captures, 0),
+                           df_captures_path(c->captures, i));
+    for (long i = 0; i < input.prefetch_threads; i++)
+        DF_TRY(df_capture_scratch_new(&c->scratch[i]));
+    return DF_OK;
+}
+
+/* The layers that were captured; of a folder that doesn't say, those that
+   the options give.  */
+static void
+find_layers(struct session *s, const struct df_capture_header *h)
+{
+    bool known = h->layer_ids[0] >= 0;
+
+    if (!known || input.target_layer_ids.count > 0) {
+        model_layers(&s->model, &train_tool, &s->layers);
+        return;
+    }
+    s->layers.n = h->K;
+    for (size_t i = 0; i < h->K; i++)
+        s->layers.ids[i] = h->layer_ids[i];
+}
+
+/* Whether H is of S's target.  What isn't known is taken from there.  */
+static df_status
+check_header(struct session *s, struct capture_source *c)
+{
+    struct df_capture_header *h = &c->header;
+    struct df_capture_header wanted = model_header(&s->model, &s->layers);
+    char text[256];
+
+    wanted.model = NULL; /* a copy of the folder is as good */
+    wanted.has_last_hidden = h->has_last_hidden;
+    if (wanted.K != h->K)
+        return DF_FAIL(DF_SHAPE, "%s: of %zu layers, not %zu",
+                       df_captures_path(c->captures, 0), h->K, wanted.K);
+    if (df_capture_differs(h, &wanted, false, text, sizeof text))
+        return DF_FAIL(DF_SHAPE, "%s: not of these layers of %s: %s",
+                       df_captures_path(c->captures, 0), input.target, text);
+    if (h->layer_ids[h->K - 1] >= s->model.config.d.num_hidden_layers)
+        return DF_FAIL(DF_SHAPE, "%s: of layer %d, but %s has layers 0 to %d",
+                       df_captures_path(c->captures, 0),
+                       h->layer_ids[h->K - 1], input.target,
+                       s->model.config.d.num_hidden_layers - 1);
+    h->vocab_size = wanted.vocab_size;
+    return DF_OK;
+}
+
+static void
+read_notes(struct capture_source *c)
+{
+    json_t *o = c->header.notes ? json_loads(c->header.notes, 0, NULL) : NULL;
+
+    const char *turns = json_string_value(json_object_get(o, "train_on"));
+
+    c->notes = (struct notes){
+        json_integer_value(json_object_get(o, "batches")),
+        json_integer_value(json_object_get(o, "token_budget")),
+        json_integer_value(json_object_get(o, "max_batch_size")),
+        turns && strcmp(turns, turn_names[TRAIN_ON_LAST]) == 0};
+    json_decref(o);
+}
+
+/* What is supervised was decided when the samples were captured.  */
+static void
+check_turns(const struct capture_source *c)
+{
+    if (input.train_on == TRAIN_ON_LAST && !c->notes.last_turn_only)
+        option_reject(&train_tool, &input.train_on,
+                      "last, but %s was captured without it",
+                      df_captures_path(c->captures, 0));
+}
+
+/* List the samples that aren't too long.  */
+static df_status
+list_samples(struct capture_source *c)
+{
+    size_t n = df_captures_count(c->captures);
+    const struct df_capture_entry *e = df_captures_entries(c->captures);
+
+    c->lengths = calloc(n + 1, sizeof *c->lengths);
+    c->entries = calloc(n + 1, sizeof *c->entries);
+    c->bad = calloc(n + 1, sizeof *c->bad);
+    if (!c->lengths || !c->entries || !c->bad)
+        return DF_FAIL(DF_NO_MEMORY, "%zu samples", n);
+    for (size_t i = 0; i < n; i++) {
+        if (e[i].n == 0 || e[i].n > (size_t) input.max_length) {
+            if (input.strict)
+                return DF_FAIL(DF_SHAPE,
+                               "%s: sample %llu has %zu tokens, not 1 to "
+                               "--max-length, which is %ld",
+                               df_captures_path(c->captures, e[i].file),
+                               (unsigned long long) e[i].index, e[i].n,
+                               input.max_length);
+            c->too_long++;
+            continue;
+        }
+        c->lengths[c->n] = (uint32_t) e[i].n;
+        c->entries[c->n++] = (uint32_t) i;
+        c->tokens += e[i].n;
+    }
+    return c->n > 0 ? DF_OK
+                    : DF_FAIL(DF_FORMAT, "%s: no sample to train on",
+                              df_captures_path(c->captures, 0));
+}
+
+static void
+note_samples(const struct capture_source *c, const struct string_list *files)
+{
+    message_note("%s%s: %zu samples, %s tokens", files->items[0],
+                 files->count > 1 ? " and others" : "", c->n,
+                 format_count((double) c->tokens).text);
+    if (c->too_long > 0)
+        message_warn("%llu skipped: longer than --max-length, or empty",
+                     (unsigned long long) c->too_long);
+}
+
+static df_status
+open_source(struct session *s, struct capture_source **out,
+            const struct string_list *files, struct sample_set *set)
+{
+    struct capture_source *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return DF_FAIL(DF_NO_MEMORY, "captures");
+    *out = c;
+    pthread_mutex_init(&c->lock, NULL);
+    DF_TRY(open_files(c, files));
+    if (s->layers.n == 0)
+        find_layers(s, &c->header);
+    DF_TRY(check_header(s, c));
+    read_notes(c);
+    check_turns(c);
+    if (captures_piped(c))
+        return DF_OK;
+    DF_TRY(list_samples(c));
+    note_samples(c, files);
+    *set = (struct sample_set){c->lengths, c->n, c->tokens};
+    return DF_OK;
+}
+
+/* A pipe's batches are as they were captured, whatever the options.  */
+static void
+follow_pipe(struct session *s)
+{
+    const struct notes *n = &s->captures->notes;
+
+    if (n->token_budget >= (json_int_t) s->limits.max_seqlen)
+        s->limits.max_tokens = (size_t) n->token_budget;
+    if (n->max_batch_size > 0)
+        s->limits.max_seqs = (size_t) n->max_batch_size;
+}
+
+static void
+check_pipe(const struct session *s)
+{
+    if (opt.epochs > 1)
+        option_reject(&train_tool, &opt.epochs,
+                      "%ld, but a pipe is read once: --spool keeps it",
+                      opt.epochs);
+    if (opt.eval_captures.count > 0)
+        option_mistake(&train_tool, "--eval-captures with a pipe needs "
+                                    "--spool");
+    if (s->resume_from)
+        option_mistake(&train_tool, "--resume: a pipe is read from its "
+                                    "start; --spool keeps it");
+}
+
+df_status
+captures_open(struct session *s)
+{
+    struct string_list spooled = {&opt.spool, 1};
+    const struct string_list *files = &opt.captures;
+
+    if (opt.spool) {
+        DF_TRY(spool_stdin());
+        files = &spooled;
+    }
+    DF_TRY(open_source(s, &s->captures, files, &s->train_set));
+    DF_TRY(describe_drafter(s));
+    if (captures_piped(s->captures)) {
+        check_pipe(s);
+        follow_pipe(s);
+        return DF_OK;
+    }
+    if (opt.eval_captures.count == 0)
+        return DF_OK;
+    DF_TRY(
+        open_source(s, &s->eval_captures, &opt.eval_captures, &s->eval_set));
+    if (captures_piped(s->eval_captures))
+        return DF_FAIL(DF_UNSUPPORTED, "%s: evaluation needs files",
+                       opt.eval_captures.items[0]);
+    if (captures_split(s->captures) != captures_split(s->eval_captures))
+        return DF_FAIL(DF_UNSUPPORTED,
+                       "%s and %s are of both layouts, packed and split",
+                       opt.captures.items[0], opt.eval_captures.items[0]);
+    return DF_OK;
+}

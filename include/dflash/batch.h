@@ -32,9 +32,9 @@ struct df_batch_limits {
     size_t num_anchors;     /* blocks a sequence, at least 1 */
     size_t block_size;      /* b, 2..DF_MAX_BLOCK */
     int32_t mask_token_id;  /* of slots 1..b-1 */
-    bool padded;            /* leave room for df_batch_pad */
     bool whole_blocks_only; /* of the candidates only p < sequence length - b,
                                as speculators does */
+    bool padded;            /* leave room for df_batch_pad */
 };
 
 /* One sample.  LOSS_MASK[t] is 1 where token t is supervised.  */

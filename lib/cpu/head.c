@@ -84,7 +84,8 @@ add_tile(const struct df_head_loss_args *a, struct row *r, size_t i, float *z,
 static void
 finish_row(const struct df_head_loss_args *a, const struct row *r, size_t i)
 {
-    float *dh = (float *) a->dh + i * a->H, minus_one = -1.0f;
+    const float minus_one = -1.0f;
+    float *dh;
 
     a->pred[i] = r->best;
     if (a->nll)
@@ -92,6 +93,7 @@ finish_row(const struct df_head_loss_args *a, const struct row *r, size_t i)
             (float) (log(r->sum) + (double) r->max - (double) r->label);
     if (!a->dh)
         return;
+    dh = (float *) a->dh + i * a->H;
     cpu_scale_row(dh, dh, (float) (1 / r->sum), a->H);
     cpu_weigh_rows(dh, &minus_one,
                    (const float *) a->u + (size_t) a->labels[i] * a->H, a->H,

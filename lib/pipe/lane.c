@@ -33,6 +33,20 @@ score(struct df_run *run, struct df_lane *lane, const struct df_batch *batch,
     return status;
 }
 
+/* All of it, forward and back, of a padded batch.  */
+static df_status
+pass(struct df_run *run, struct df_lane *lane, const struct df_batch *batch,
+     struct df_mirror *mirror)
+{
+    df_status status;
+
+    df_range_begin(lane->dev, "pass", batch->seq);
+    status = df_drafter_pass(lane->drafter, lane->compute, batch,
+                             &mirror->arrays, &run->o.objective, lane->sums);
+    df_range_end(lane->dev);
+    return status;
+}
+
 df_status
 df_run_draft(struct df_run *run, struct df_lane *lane,
              const struct df_batch *batch, struct df_mirror *mirror,
@@ -54,8 +68,7 @@ df_run_draft(struct df_run *run, struct df_lane *lane,
         DF_TRY(df_fence_record(read, lane->compute));
     DF_TRY(df_fill(lane->compute, lane->sums, 0, sizeof *lane->sums));
     if (train && run->o.compile)
-        return df_drafter_pass(lane->drafter, lane->compute, batch,
-                               &mirror->arrays, &run->o.objective, lane->sums);
+        return pass(run, lane, batch, mirror);
     DF_TRY(forward(lane, batch, mirror));
     return score(run, lane, batch, mirror, train);
 }

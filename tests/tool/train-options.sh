@@ -1,6 +1,6 @@
 # Where options come from, and what the output files hold.
 . "$abs_top_srcdir/tests/tool/train.sh"
-plan 54
+plan 55
 
 head -n 4 data.jsonl > few.jsonl
 # Options that come from elsewhere can't be on the command line as well.
@@ -169,3 +169,8 @@ check () {
     says '^dflash-train: deep/drafter: of 2 layers, not 1$'
 }
 ok '--init-from a deeper one is refused' check
+check () {
+  trains 2 new --target-devices cpu --drafter-devices cpu --compile-drafter &&
+    says '^dflash-train: device cpu:*0*: a drafter can be compiled for GPUs'
+}
+ok '--compile-drafter on a CPU is refused' check

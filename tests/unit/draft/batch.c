@@ -279,16 +279,16 @@ test_limits(void)
         const char *what;
         struct df_batch_limits l;
     } cases[] = {
-        {"no tokens", {0, 1, 1, 1, 4, 0, false}},
-        {"no sequences", {8, 0, 8, 1, 4, 0, false}},
-        {"more sequences than tokens", {8, 9, 8, 1, 4, 0, false}},
-        {"no sequence length", {8, 1, 0, 1, 4, 0, false}},
-        {"sequences longer than the batch", {8, 1, 9, 1, 4, 0, false}},
-        {"no anchors", {8, 1, 8, 0, 4, 0, false}},
-        {"block size 1", {8, 1, 8, 1, 1, 0, false}},
-        {"block size 65", {8, 1, 8, 1, 65, 0, false}},
-        {"a negative mask token", {8, 1, 8, 1, 4, -1, false}},
-        {"2^31 slots", {1u << 28, 1, 1u << 28, 1u << 28, 8, 0, false}},
+        {"no tokens", {0, 1, 1, 1, 4, 0, false, false}},
+        {"no sequences", {8, 0, 8, 1, 4, 0, false, false}},
+        {"more sequences than tokens", {8, 9, 8, 1, 4, 0, false, false}},
+        {"no sequence length", {8, 1, 0, 1, 4, 0, false, false}},
+        {"sequences longer than the batch", {8, 1, 9, 1, 4, 0, false, false}},
+        {"no anchors", {8, 1, 8, 0, 4, 0, false, false}},
+        {"block size 1", {8, 1, 8, 1, 1, 0, false, false}},
+        {"block size 65", {8, 1, 8, 1, 65, 0, false, false}},
+        {"a negative mask token", {8, 1, 8, 1, 4, -1, false, false}},
+        {"2^31 slots", {1u << 28, 1, 1u << 28, 1u << 28, 8, 0, false, false}},
     };
     /* clang-format on */
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {

@@ -4,7 +4,8 @@
 ## when the loader doesn't find it.
 cuda_sources = kernels/attention.cu kernels/device.cu \
   kernels/draft_attention.cu kernels/flash.cu kernels/flash_dkv.cu \
-  kernels/flash_dq.cu kernels/graph.cu kernels/head.cu kernels/hidden.cu kernels/linear.cu \
+  kernels/flash_dq.cu kernels/graph.cu kernels/head.cu kernels/hidden.cu \
+  kernels/linear.cu \
   kernels/matmul.cu kernels/mlp.cu kernels/norm.cu kernels/objective.cu \
   kernels/optim.cu kernels/probe.cu kernels/range.cu kernels/rope.cu \
   kernels/rows.cu kernels/stream.cu

@@ -12,3 +12,6 @@ dist_demotarget_DATA = share/demo/target/config.json \
 shapesdir = $(pkgdatadir)/shapes
 dist_shapes_DATA = share/shapes/qwen3-0.6b.json share/shapes/qwen3-4b.json \
   share/shapes/qwen3-8b.json share/shapes/qwen3-32b.json
+
+## It takes a folder, not the options of the tools.
+AM_INSTALLCHECK_STD_OPTIONS_EXEMPT = share/demo/run

@@ -5,7 +5,8 @@ dflashinclude_HEADERS += include/dflash/config.h \
 lib_libcore_la_SOURCES += lib/model/config.c lib/model/config_internal.h \
   lib/model/decoder_config.c lib/model/drafter_config.c \
   lib/model/drafter_save.c lib/model/embeddings.c lib/model/families.c \
-  lib/model/index.c lib/model/llama.c lib/model/qwen3.c lib/model/random.c lib/model/rope.c \
+  lib/model/index.c lib/model/llama.c lib/model/qwen3.c \
+  lib/model/random.c lib/model/rope.c \
   lib/model/rope_config.c lib/model/rope_upload.c \
   lib/model/rope_upload_internal.h lib/model/safetensors_internal.h \
   lib/model/safetensors_write.c lib/model/shard.c lib/model/target.c \

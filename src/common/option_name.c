@@ -101,6 +101,20 @@ option_nearest(const struct tool *tool, const char *name)
     return best;
 }
 
+/* Variables that others than the option table read: DFLASH_FAULT, and those
+   of the tests.  */
+static bool
+is_not_an_option(const char *name)
+{
+    static const char *const names[] = {"fault", "golden", "shared",
+                                        "test-device"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 void
 option_warn_environment(const struct tool *tool)
 {
@@ -116,7 +130,7 @@ option_warn_environment(const struct tool *tool)
             name[i - skip] =
                 (*e)[i] == '_' ? '-' : (char) tolower((unsigned char) (*e)[i]);
         name[len - skip] = '\0';
-        if (option_find(tool, name, &negated))
+        if (option_find(tool, name, &negated) || is_not_an_option(name))
             continue;
         near = option_nearest(tool, name);
         if (near)

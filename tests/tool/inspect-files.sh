@@ -43,7 +43,8 @@ dflash-inspect --repair across.df bad.h5 > /dev/null
 ok 'into the other format' cmp across.df good.df
 ok 'an old file stays' run 2 dflash-inspect --repair good.df bad.df
 ok '  unless it may go' run 1 dflash-inspect --force --repair good.df bad.df
-ok 'what is read never goes' run 2 dflash-inspect --force --repair bad.df bad.df
+ok 'what is read never goes' \
+  run 2 dflash-inspect --force --repair bad.df bad.df
 ok '  as is said' err_has 'into another file'
 ok '  and is there' run 1 dflash-inspect bad.df
 dflash-inspect --repair rest.h5 cut.df > /dev/null
@@ -58,7 +59,8 @@ ok '  are so in each layer' has '^last hidden state  *285 .* 0.00[0-9]* '
 ok 'but not for a small limit' \
   run 1 dflash-inspect near.h5 --compare clean.df --limit 0.001
 "$make" far.h5 last=1 noise=200
-ok 'captures far from each other' run 1 dflash-inspect far.h5 --compare clean.df
+ok 'captures far from each other' \
+  run 1 dflash-inspect far.h5 --compare clean.df
 "$make" ids.df last=1 id=1
 ok 'captures of other tokens' run 1 dflash-inspect ids.df --compare clean.df
 ok '  are said' has 'sample 0 (id 0): other tokens from token 0 on'

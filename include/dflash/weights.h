@@ -51,6 +51,13 @@ struct df_weight_spec {
     char name[72];
 };
 
+/* Elements of W.  */
+static inline size_t
+df_weight_count(const struct df_weight_spec *w)
+{
+    return (size_t) w->shape[0] * (w->rank > 1 ? (size_t) w->shape[1] : 1);
+}
+
 /* The weights of C in a fixed order: those outside of layers first, then
    layer by layer.  *N of them, to be freed.  DF_NO_MEMORY.  */
 DF_EXPORT DF_MUST_USE df_status df_model_weights(

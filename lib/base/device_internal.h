@@ -32,6 +32,13 @@ enum {
 DF_OPS(X)
 #undef X
 
+/* LD, or WIDTH where rows are contiguous.  */
+static inline size_t
+df_ld(size_t ld, size_t width)
+{
+    return ld ? ld : width;
+}
+
 struct df_device_vtable {
     const char *kind; /* "cpu", "cuda" */
     enum df_dtype act;

@@ -13,13 +13,6 @@
 DF_OPS(X)
 #undef X
 
-/* LD, or WIDTH where rows are contiguous.  */
-static inline size_t
-df_ld(size_t ld, size_t width)
-{
-    return ld ? ld : width;
-}
-
 /* Rows in tasks, for operations that go over elements.  */
 enum {
     DF_TASK_ELEMENTS = 16384, /* about the least that is worth a task */

@@ -33,8 +33,7 @@ lay_out(struct df_drafter *d)
         struct df_param *p = &d->params[i];
 
         p->spec = specs[i];
-        p->count = (size_t) specs[i].shape[0]
-                   * (specs[i].rank > 1 ? (size_t) specs[i].shape[1] : 1);
+        p->count = df_weight_count(&specs[i]);
         if (!continues(p->spec.weight))
             at = (at + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
         p->offset = at;

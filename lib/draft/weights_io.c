@@ -1,32 +1,14 @@
 /* A drafter's weights: at random, from a file, into a file.  */
 #include <config.h>
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file_internal.h"
-#include "dflash/philox.h"
 #include "draft/drafter_internal.h"
+#include "base/normal_internal.h"
 #include "base/transfer_internal.h"
 #include "model/upload_internal.h"
-
-static const double initial_deviation = 0.02;
-
-/* Number I of the standard normal numbers of KEY, two by two: Box and
-   Muller 1958.  */
-static void
-normal_pair(uint64_t key, uint64_t i, float out[2])
-{
-    struct df_philox r =
-        df_philox(key, (uint32_t) i, (uint32_t) (i >> 32), 0, 0);
-    double u = ((double) r.v[0] + 1) * 0x1p-32; /* (0, 1] */
-    double radius = sqrt(-2 * log(u));
-    double angle = 2 * M_PI * (double) r.v[1] * 0x1p-32;
-
-    out[0] = (float) (initial_deviation * radius * cos(angle));
-    out[1] = (float) (initial_deviation * radius * sin(angle));
-}
 
 static void
 fill_random(float *w, const struct df_param *p, uint64_t key)
@@ -34,7 +16,7 @@ fill_random(float *w, const struct df_param *p, uint64_t key)
     for (size_t i = 0; i < p->count; i++) {
         float pair[2];
 
-        normal_pair(key, (p->offset + i) / 2, pair);
+        df_normal_pair(key, (p->offset + i) / 2, pair);
         w[i] = p->spec.is_norm ? 1 : pair[(p->offset + i) % 2];
     }
 }

@@ -4,11 +4,10 @@
    draw.  */
 #include <config.h>
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dflash/philox.h"
+#include "base/normal_internal.h"
 #include "dflash/weights.h"
 #include "model/safetensors_internal.h"
 
@@ -16,25 +15,6 @@ enum {
     BLOCK = 1 << 20, /* numbers that are drawn */
     SHIFT = 4099     /* from one tensor's place to the next's */
 };
-static const double deviation = 0.02;
-
-/* Numbers I and I+1 of the standard normal ones: Box and Muller 1958.  */
-static void
-draw_pair(uint64_t key, size_t i, uint16_t *out)
-{
-    struct df_philox r = df_philox(key, (uint32_t) i, 0, 0, 0);
-    double radius = sqrt(-2 * log(((double) r.v[0] + 1) * 0x1p-32));
-    double angle = 2 * M_PI * (double) r.v[1] * 0x1p-32;
-
-    out[0] = df_bf16_from_f32((float) (deviation * radius * cos(angle)));
-    out[1] = df_bf16_from_f32((float) (deviation * radius * sin(angle)));
-}
-
-static size_t
-elements(const struct df_weight_spec *w)
-{
-    return (size_t) w->shape[0] * (w->rank > 1 ? (size_t) w->shape[1] : 1);
-}
 
 /* Room for the largest tensor at the last place, then ones for norms.  */
 static df_status
@@ -45,7 +25,7 @@ fill(struct df_tensors *ts, const struct df_weight_spec *specs, size_t n,
     uint16_t *data;
 
     for (size_t i = 0; i < n; i++) {
-        size_t count = elements(&specs[i]);
+        size_t count = df_weight_count(&specs[i]);
 
         most = count > most ? count : most;
         norm = specs[i].is_norm && count > norm ? count : norm;
@@ -55,8 +35,12 @@ fill(struct df_tensors *ts, const struct df_weight_spec *specs, size_t n,
     if (!data)
         return DF_FAIL(DF_NO_MEMORY, "random weights of %zu bytes",
                        (*ones + norm) * sizeof *data);
-    for (size_t i = 0; i < BLOCK; i += 2)
-        draw_pair(df_key(seed, DF_KEY_WEIGHTS), i, data + i);
+    for (size_t i = 0; i < BLOCK; i += 2) {
+        float pair[2];
+
+        df_normal_pair(df_key(seed, DF_KEY_WEIGHTS), i, pair);
+        df_convert_from_f32(data + i, DF_BF16, pair, 2);
+    }
     for (size_t at = BLOCK; at < *ones; at += BLOCK)
         memcpy(data + at, data, BLOCK * sizeof *data);
     for (size_t i = 0; i < norm; i++)
@@ -79,8 +63,8 @@ describe(struct df_tensors *ts, const struct df_weight_spec *specs, size_t n,
                                .path = ts->path,
                                .dtype = DF_BF16,
                                .rank = w->rank,
-                               .count = elements(w),
-                               .size = 2 * elements(w),
+                               .count = df_weight_count(w),
+                               .size = 2 * df_weight_count(w),
                                .data = (const uint8_t *) (data + at)};
         memcpy(ts->tensors[i].shape, w->shape, sizeof w->shape);
     }

@@ -95,12 +95,6 @@ place(const struct df_target *t, const struct df_weight_spec *w)
 #undef ROW
 }
 
-static size_t
-elements(const struct df_weight_spec *w)
-{
-    return (size_t) w->shape[0] * (w->rank > 1 ? (size_t) w->shape[1] : 1);
-}
-
 static bool
 wanted(const struct df_target *t, const struct df_weight_spec *w)
 {
@@ -118,8 +112,8 @@ load_all(struct df_target *t, const struct df_weight_spec *specs, size_t n,
     df_status status;
 
     for (size_t i = 0; i < n; i++)
-        if (wanted(t, &specs[i]) && most < elements(&specs[i]))
-            most = elements(&specs[i]);
+        if (wanted(t, &specs[i]) && most < df_weight_count(&specs[i]))
+            most = df_weight_count(&specs[i]);
     status = df_uploader_begin(&up, t->dev, most);
     for (size_t i = 0; i < n && status == DF_OK; i++) {
         if (!wanted(t, &specs[i]))

@@ -8,8 +8,6 @@
    first.  */
 #include <config.h>
 
-#include <string.h>
-
 #include "pipe/run_internal.h"
 
 enum {
@@ -89,9 +87,7 @@ df_run_draw_capture(struct df_run *run)
         {"write", HIDDEN, -1, 1, NULL, write_slot, NULL, NULL},
     };
 
-    memcpy(run->channels, channels, sizeof channels);
-    memcpy(run->stages, stages, sizeof stages);
-    run->def.n_channels = sizeof channels / sizeof *channels;
-    run->def.n_stages = sizeof stages / sizeof *stages;
+    df_run_draw(run, channels, sizeof channels / sizeof *channels, stages,
+                sizeof stages / sizeof *stages);
 }
 /* clang-format on */

@@ -12,8 +12,6 @@
    log, so that one step's numbers are whole before the next one's.  */
 #include <config.h>
 
-#include <string.h>
-
 #include "pipe/run_internal.h"
 
 enum {
@@ -46,9 +44,7 @@ df_run_draw_live(struct df_run *run)
         {"log", METRICS, -1, 1, NULL, df_log_work, NULL, NULL},
     };
 
-    memcpy(run->channels, channels, sizeof channels);
-    memcpy(run->stages, stages, sizeof stages);
-    run->def.n_channels = sizeof channels / sizeof *channels;
-    run->def.n_stages = sizeof stages / sizeof *stages;
+    df_run_draw(run, channels, sizeof channels / sizeof *channels, stages,
+                sizeof stages / sizeof *stages);
 }
 /* clang-format on */

@@ -3,6 +3,7 @@
 #include <config.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fault_internal.h"
 #include "pipe/run_internal.h"
@@ -16,6 +17,17 @@ list_buffers(struct df_run *run, struct df_target_state *t)
     for (size_t i = 0; i < run->o.depth; i++)
         df_freelist_give(t->free_buffers, &t->buffers[i]);
     return DF_OK;
+}
+
+void
+df_run_draw(struct df_run *run, const struct df_channel_def *channels,
+            size_t n_channels, const struct df_stage_def *stages,
+            size_t n_stages)
+{
+    memcpy(run->channels, channels, n_channels * sizeof *channels);
+    memcpy(run->stages, stages, n_stages * sizeof *stages);
+    run->def.n_channels = n_channels;
+    run->def.n_stages = n_stages;
 }
 
 /* The drawing that fits what there is: targets, drafters, or both.  */

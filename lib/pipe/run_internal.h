@@ -152,6 +152,11 @@ void df_run_draw_live(struct df_run *run);
 void df_run_draw_capture(struct df_run *run);
 void df_run_draw_offline(struct df_run *run);
 
+/* Make a drawing that of RUN.  */
+void df_run_draw(struct df_run *run, const struct df_channel_def *channels,
+                 size_t n_channels, const struct df_stage_def *stages,
+                 size_t n_stages);
+
 /* Metrics that may wait for the log: each lane keeps one for its next batch,
    and the log has one; a lane that runs ahead must not hold what the slowest
    needs.  */

@@ -1,5 +1,7 @@
 #include <config.h>
 
+#include <errno.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "common/stages.h"
@@ -36,6 +38,17 @@ stages_as_json(const struct df_run_stats *r)
                       r->stages[i].busy, "starved_s", r->stages[i].starved,
                       "blocked_s", r->stages[i].blocked));
     return list;
+}
+
+df_status
+stages_write(json_t *json, const char *path)
+{
+    df_status status = DF_OK;
+
+    if (!json || json_dump_file(json, path, JSON_INDENT(2)))
+        status = DF_FAIL_ERRNO(DF_IO, "%s: %s", path, strerror(errno));
+    json_decref(json);
+    return status;
 }
 
 double

@@ -14,6 +14,9 @@ void stages_print(FILE *fp, const struct df_run_stats *r);
 /* The same as a JSON array.  */
 json_t *stages_as_json(const struct df_run_stats *r);
 
+/* Write JSON, which is taken over and may be NULL, to the file PATH.  */
+df_status stages_write(json_t *json, const char *path);
+
 /* The most memory that the process had, in bytes.  */
 double peak_memory(void);
 

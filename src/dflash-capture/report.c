@@ -2,7 +2,6 @@
    samples are there.  */
 #include <config.h>
 
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -24,12 +23,8 @@ write_json(const struct session *s, const struct df_run_stats *r)
         (json_int_t) r->host_bytes, "peak_memory_bytes", peak_memory(),
         "bottleneck", r->stage_names[df_run_bottleneck(r)], "stages",
         stages_as_json(r));
-    df_status status = DF_OK;
 
-    if (!json || json_dump_file(json, opt.stats, JSON_INDENT(2)))
-        status = DF_FAIL_ERRNO(DF_IO, "%s: %s", opt.stats, strerror(errno));
-    json_decref(json);
-    return status;
+    return stages_write(json, opt.stats);
 }
 
 df_status

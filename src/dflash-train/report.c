@@ -1,7 +1,6 @@
 /* What a run says of itself at its end.  */
 #include <config.h>
 
-#include <errno.h>
 #include <jansson.h>
 #include <string.h>
 #include <time.h>
@@ -119,12 +118,8 @@ write_json(const struct session *s, const struct df_run_stats *r)
         (json_int_t) r->host_bytes, "host_waits", (json_int_t) r->host_waits,
         "peak_memory_bytes", peak_memory(), "bottleneck",
         r->stage_names[df_run_bottleneck(r)], "stages", stages_as_json(r));
-    df_status status = DF_OK;
 
-    if (!json || json_dump_file(json, opt.stats, JSON_INDENT(2)))
-        status = DF_FAIL_ERRNO(DF_IO, "%s: %s", opt.stats, strerror(errno));
-    json_decref(json);
-    return status;
+    return stages_write(json, opt.stats);
 }
 
 df_status

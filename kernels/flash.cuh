@@ -19,9 +19,6 @@
 #include "cuda_internal.cuh"
 #include "tile.cuh"
 
-#define DF_LOG2E 1.44269504088896341f
-#define DF_LN2   0.693147180559945309f
-
 /* Rows of bf16 in global memory.  */
 struct df_rows {
     uint16_t *data;

@@ -12,6 +12,8 @@ enum {
 };
 
 #define ALL_LANES 0xffffffffu
+#define DF_LOG2E  1.44269504088896341f
+#define DF_LN2    0.693147180559945309f
 
 static __device__ __forceinline__ float
 df_wide(uint16_t h)
@@ -32,6 +34,26 @@ df_narrow2(float low, float high)
     __nv_bfloat162 both = __floats2bfloat162_rn(low, high);
 
     return *(uint32_t *) &both;
+}
+
+/* 2^X, off by two units in the last place at most; tiny results are 0.  */
+static __device__ __forceinline__ float
+df_exp2(float x)
+{
+    float y;
+
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+/* 1 / X, off by one unit in the last place at most; tiny results are 0.  */
+static __device__ __forceinline__ float
+df_reciprocal(float x)
+{
+    float y;
+
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
 }
 
 /* V neighbours that are read and written at once; V * sizeof (T) is a power
@@ -59,8 +81,10 @@ df_store(uint16_t *p, const float (&x)[V])
     df_vector<uint16_t, V> raw;
 
 #pragma unroll
-    for (int i = 0; i < V; i++)
-        raw.v[i] = df_narrow(x[i]);
+    for (int i = 0; i + 1 < V; i += 2)
+        *(uint32_t *) (raw.v + i) = df_narrow2(x[i], x[i + 1]);
+    if (V == 1)
+        raw.v[0] = df_narrow(x[0]);
     *(df_vector<uint16_t, V> *) p = raw;
 }
 

@@ -15,7 +15,7 @@ enum {
 static __device__ __forceinline__ float
 sigmoid(float g)
 {
-    return 1 / (1 + __expf(-g));
+    return df_reciprocal(1 + df_exp2(-DF_LOG2E * g));
 }
 
 template <int V>

@@ -51,16 +51,6 @@ df_ldmatrix_trans(uint32_t (&x)[4], const uint16_t *row)
                  : "memory");
 }
 
-/* 2^X, off by two units in the last place at most; tiny results are 0.  */
-static __device__ __forceinline__ float
-df_exp2(float x)
-{
-    float y;
-
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-
 /* Copy 16 bytes to shared memory; done when the group that it is in has been
    waited for.  */
 static __device__ __forceinline__ void

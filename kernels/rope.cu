@@ -3,10 +3,14 @@
    head_norm_rope      y[T,N,D], rstd[T,N] <- x[T,N,D], w[D], pos[T]
    head_norm_rope_bwd  dx, dw[D] <- dy[T,N,D], x, w, rstd, pos[T]
 
-   A warp a head: a lane has V neighbours of the lower half and those of the
-   upper half that they are rotated against.  Backward: PARTS blocks; a warp
-   keeps its part of dw in shared memory, where an element belongs to one
-   lane; parts are added up in order.  Bound by memory.  */
+   A lane has V neighbours of the lower half of a head and those of the upper
+   half that they are rotated against.  Forward, where a power of two of
+   lanes holds a head, a warp does as many as it has room for, each read
+   once; else, and backward, it does one at a time.  Backward: PARTS blocks; a
+   warp keeps its part of dw in shared memory, where an element belongs to
+   one lane; parts are added up in order.  Bound by memory.  */
+
+#include <limits.h>
 
 #include "cuda_internal.cuh"
 #include "math.cuh"
@@ -63,6 +67,75 @@ turn(pair<V> &p, const float *c, const float *s, float sign)
     }
 }
 
+/* Elements of a lane where a few lanes have all of a head.  */
+#define FEW 8
+
+static __device__ __forceinline__ void
+load_angles(float (&x)[FEW], const float *angles)
+{
+    float low[4], high[4];
+
+    df_load<4>(low, angles);
+    df_load<4>(high, angles + 4);
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        x[i] = low[i];
+        x[i + 4] = high[i];
+    }
+}
+
+/* P times the norm's factor and weights, over LANES neighbouring lanes.  */
+static __device__ __forceinline__ float
+normalise(pair<FEW> &p, const struct rope &k, size_t i, unsigned lanes)
+{
+    float squares = 0;
+    pair<FEW> w;
+
+    load_pair<FEW>(w, k.w, i, k.D / 2);
+#pragma unroll
+    for (int j = 0; j < FEW; j++)
+        squares += p.low[j] * p.low[j] + p.high[j] * p.high[j];
+    for (unsigned d = lanes / 2; d > 0; d /= 2)
+        squares += __shfl_xor_sync(ALL_LANES, squares, d);
+    float r = 1 / sqrtf(squares / (float) k.D + k.eps);
+
+#pragma unroll
+    for (int j = 0; j < FEW; j++) {
+        p.low[j] *= r * w.low[j];
+        p.high[j] *= r * w.high[j];
+    }
+    return r;
+}
+
+/* LANES, a power of two, have a head.  Lanes behind the last head do that
+   one, and store nothing.  */
+static __global__ void
+__launch_bounds__(THREADS) rope_few(struct rope k, unsigned lanes)
+{
+    size_t item = (size_t) blockIdx.x * THREADS + threadIdx.x;
+    unsigned heads = (unsigned) (k.T * k.N), head = (unsigned) (item / lanes);
+    bool mine = head < heads;
+    size_t i = threadIdx.x % lanes * FEW, half = k.D / 2;
+    pair<FEW> p;
+    float cos[FEW], sin[FEW];
+
+    head = min(head, heads - 1);
+    size_t t = head / (unsigned) k.N, n = head % (unsigned) k.N;
+    size_t row = (size_t) k.pos[t] * half + i;
+
+    load_pair<FEW>(p, k.x + t * k.ldx + n * k.D, i, half);
+    load_angles(cos, k.cos + row);
+    load_angles(sin, k.sin + row);
+    float r = k.w ? normalise(p, k, i, lanes) : 1;
+
+    turn<FEW>(p, cos, sin, 1);
+    if (!mine)
+        return;
+    store_pair<FEW>(k.y + t * k.ldy + n * k.D, p, i, half);
+    if (k.rstd && k.w && i == 0)
+        k.rstd[head] = r;
+}
+
 template <int V>
 static __device__ float
 head_rstd(const struct rope &k, const uint16_t *x)
@@ -112,6 +185,18 @@ __launch_bounds__(THREADS) rope_heads(struct rope k, unsigned groups)
         k.rstd[t * k.N + n] = r;
 }
 
+/* Whether rope_few can do it: 1, 2, 4 ... 32 lanes have a head.  */
+static bool
+few_lanes(const struct rope *k)
+{
+    size_t lanes = k->D / 2 / FEW;
+
+    return k->D % (2 * FEW) == 0 && lanes <= WARP && (lanes & (lanes - 1)) == 0
+           && df_aligned(FEW, k->y, k->ldy) && df_aligned(FEW, k->x, k->ldx)
+           && df_aligned(FEW, k->w, k->D) && (uintptr_t) k->cos % 16 == 0
+           && (uintptr_t) k->sin % 16 == 0 && k->T * k->N <= UINT_MAX;
+}
+
 df_status
 cuda_head_norm_rope(struct cuda_stream *s,
                     const struct df_head_norm_rope_args *a)
@@ -131,8 +216,16 @@ cuda_head_norm_rope(struct cuda_stream *s,
                      df_ld(a->ldx, width),
                      a->eps};
     unsigned groups = (unsigned) df_ceil(a->N, WARPS);
-    size_t grid;
+    size_t lanes = a->D / 2 / FEW, grid;
 
+    if (few_lanes(&k)) {
+        DF_TRY(df_cuda_blocks("head_norm_rope",
+                              df_ceil(a->T * a->N * lanes, THREADS), 1,
+                              &grid));
+        rope_few<<<(unsigned) grid, THREADS, 0, s->cu>>>(k, (unsigned) lanes);
+        DF_LAUNCHED(head_norm_rope);
+        return DF_OK;
+    }
     DF_TRY(df_cuda_blocks("head_norm_rope", a->T, groups, &grid));
     if (a->D % 4 == 0 && df_aligned(2, k.y, k.ldy) && df_aligned(2, k.x, k.ldx)
         && df_aligned(2, k.w, a->D))

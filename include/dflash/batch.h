@@ -135,11 +135,12 @@ DF_EXPORT DF_MUST_USE df_status df_batch_finish_with(struct df_batch *batch,
                                                      const size_t *counts);
 
 /* BATCH, which is finished, in sizes that few batches differ in: T, N and R
-   rounded up to one of some sixteen, B, max_seqlen and max_blocks the most
+   rounded up to one of some thirty, B, max_seqlen and max_blocks the most
    there can be.  It shares BATCH's arrays, where df_batch_pad writes what
    stands behind the end: a sequence of its own, which has blocks without
-   context, and slots in these.  Nothing of BATCH sees it.  LIMITS.padded
-   must be set.  */
+   context, and slots that are not supervised: BATCH's anchors, then those of
+   the blocks that are added.  Nothing of BATCH sees it.  LIMITS.padded must
+   be set.  */
 DF_EXPORT struct df_batch df_batch_padded(const struct df_batch *batch);
 DF_EXPORT void df_batch_pad(struct df_batch *batch);
 

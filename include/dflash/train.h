@@ -92,7 +92,8 @@ struct df_run_options {
     size_t depth;     /* packed batches in flight, a target; at least 1 */
     size_t min_ready; /* batches ready before the drafters begin */
     bool split;       /* K layers apart; noise on the drafter's side */
-    bool compile;     /* the drafter's passes as graphs, on GPUs */
+    bool compile;     /* the drafter's passes as graphs, on GPUs: the
+                         same bits */
     enum df_transport transport;
 
     /* Data.  */

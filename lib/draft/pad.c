@@ -4,7 +4,7 @@
 #include "dflash/batch.h"
 
 enum {
-    SIZES = 16,   /* that a batch's rows are rounded to */
+    SIZES = 32,   /* that a batch's rows are rounded to */
     ALIGNMENT = 8 /* of rows, which products like */
 };
 
@@ -21,6 +21,26 @@ step_of(size_t most)
     return round_up((most + SIZES - 1) / SIZES, ALIGNMENT);
 }
 
+/* Blocks that BATCH needs so that SLOTS more have a place: slot 0 of its own
+   blocks, which is the anchor's and never supervised, then all of others.  */
+static size_t
+blocks_for(const struct df_batch *batch, size_t slots)
+{
+    size_t b = batch->limits.block_size;
+    size_t others = slots > batch->N ? slots - batch->N : 0;
+
+    return batch->N + (others + b - 1) / b;
+}
+
+/* The place of added slot number I: its block and slot.  */
+static size_t
+place(const struct df_batch *batch, size_t i)
+{
+    size_t b = batch->limits.block_size;
+
+    return i < batch->N ? i * b : batch->N * b + (i - batch->N);
+}
+
 /* The larger one of A and B, but at most MOST.  */
 static size_t
 clamp(size_t a, size_t b, size_t most)
@@ -30,8 +50,8 @@ clamp(size_t a, size_t b, size_t most)
     return n < most ? n : most;
 }
 
-/* Slots that are added have to lie in blocks that are added.  They are fewer
-   than a step of slots, which is one of blocks.  */
+/* Slots that are added are fewer than a step of slots, which is one of
+   blocks.  */
 struct df_batch_room
 df_batch_room(const struct df_batch_limits *l)
 {
@@ -59,7 +79,7 @@ df_batch_padded(const struct df_batch *batch)
 
     p.T = round_up(batch->T, tokens);
     p.R = round_up(batch->R, blocks * slots);
-    p.N = round_up(batch->N + (p.R - batch->R + slots - 1) / slots, blocks);
+    p.N = round_up(blocks_for(batch, p.R - batch->R), blocks);
     p.B = l->max_seqs + 1;
     p.max_seqlen = clamp(l->max_seqlen, tokens, p.T);
     p.max_blocks = clamp(l->num_anchors, 2 * blocks, p.N);
@@ -86,9 +106,7 @@ df_batch_pad(struct df_batch *batch)
     for (size_t i = batch->N * b; i < p.N * b; i++)
         h->block_ids[i] = h->block_pos[i] = 0;
     for (size_t i = 0; i < p.R - batch->R; i++) {
-        size_t n = batch->N + i / (b - 1), j = 1 + i % (b - 1);
-
-        h->slot[batch->R + i] = (int32_t) (n * b + j);
+        h->slot[batch->R + i] = (int32_t) place(batch, i);
         h->labels[batch->R + i] = 0;
     }
 }

@@ -67,7 +67,7 @@ df_run_draft(struct df_run *run, struct df_lane *lane,
     if (read)
         DF_TRY(df_fence_record(read, lane->compute));
     DF_TRY(df_fill(lane->compute, lane->sums, 0, sizeof *lane->sums));
-    if (train && run->o.compile)
+    if (train && run->o.limits.padded)
         return pass(run, lane, batch, mirror);
     DF_TRY(forward(lane, batch, mirror));
     return score(run, lane, batch, mirror, train);

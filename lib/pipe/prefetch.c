@@ -38,7 +38,7 @@ df_prefetch_conclude(const struct df_run *run, struct df_batch *batch,
                      const struct df_plan_item *item)
 {
     DF_TRY(df_batch_finish(batch, run->o.seed, item->epoch));
-    if (run->o.compile)
+    if (run->o.limits.padded)
         df_batch_pad(batch);
     batch->seq = item->seq;
     batch->kind = item->kind;

@@ -128,6 +128,16 @@ check(const struct df_run_options *o)
     return DF_OK;
 }
 
+/* Few sizes suit GPUs, whose products are planned for each.  */
+static bool
+drafts_on_gpu(const struct df_run_options *o)
+{
+    for (size_t i = 0; i < o->n_drafters; i++)
+        if (!df_device_is_cpu(o->drafters[i]))
+            return true;
+    return false;
+}
+
 df_status
 df_run_new(struct df_run **out, const struct df_run_options *options)
 {
@@ -140,7 +150,7 @@ df_run_new(struct df_run **out, const struct df_run_options *options)
     if (!run)
         return DF_FAIL(DF_NO_MEMORY, "a run");
     run->o = *options;
-    run->o.limits.padded = options->compile;
+    run->o.limits.padded = drafts_on_gpu(options);
     run->steps =
         options->plan ? df_plan_steps(options->plan) : options->pipe_steps;
     run->schedule = run->steps;

@@ -53,7 +53,7 @@ make_full_batch(struct df_run *run, struct df_batch *batch, bool longest)
             status = fill(batch, ids, mask, run->o.seed);
         }
     }
-    if (status == DF_OK && run->o.compile)
+    if (status == DF_OK && run->o.limits.padded)
         df_batch_pad(batch);
     free(ids);
     free(mask);

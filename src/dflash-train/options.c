@@ -143,8 +143,7 @@ static const struct option_def options[] = {
      .help = "pack the layers side by side, with their noise, on the "
              "target's side"},
     {OPT_FLAG, 0, "compile-drafter", NULL, &opt.compile,
-     .help = "on GPUs, queue the drafter's passes as graphs, in rounded "
-             "sizes"},
+     .help = "on GPUs, queue the drafter's passes as graphs"},
     {OPT_INT, 0, "min-ready", "N", &opt.min_ready, .min = 1, .max = 4096,
      .help = "start training when N batches are ready"},
     {OPT_CHOICE, 0, "transport", "HOW", &opt.transport, .choices = transports,

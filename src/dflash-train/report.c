@@ -12,7 +12,8 @@
 #include "dflash-train/session.h"
 
 enum {
-    GEMM_SIZE = 1024,
+    GEMM_CPU = 1024, /* rows and columns that come near the best rate */
+    GEMM_GPU = 8192,
     GEMM_RUNS = 12 /* the fastest counts */
 };
 
@@ -26,15 +27,16 @@ seconds(void)
 }
 
 static df_status
-time_gemm(struct df_stream *stream, void *memory, size_t bytes, double *best)
+time_gemm(struct df_stream *stream, void *memory, size_t n, size_t bytes,
+          double *best)
 {
     char *m = memory;
     const struct df_linear_args args = {.y = m,
                                         .x = m + bytes,
                                         .w = m + 2 * bytes,
-                                        .T = GEMM_SIZE,
-                                        .N = GEMM_SIZE,
-                                        .K = GEMM_SIZE};
+                                        .T = n,
+                                        .N = n,
+                                        .K = n};
 
     DF_TRY(df_fill(stream, memory, 0, 3 * bytes));
     DF_TRY(df_stream_sync(stream));
@@ -55,7 +57,7 @@ df_status
 measure_gemm(struct session *s)
 {
     struct df_device *dev = s->drafters.devices[0];
-    size_t n = GEMM_SIZE;
+    size_t n = df_device_is_cpu(dev) ? GEMM_CPU : GEMM_GPU;
     size_t bytes = n * n * df_dtype_size(df_device_act(dev));
     struct df_stream *stream = NULL;
     void *memory;
@@ -65,10 +67,10 @@ measure_gemm(struct session *s)
     DF_TRY(df_device_alloc(dev, DF_MEM_DEVICE, 3 * bytes, &memory));
     status = df_stream_new(&stream, dev, "measure");
     if (status == DF_OK)
-        status = time_gemm(stream, memory, bytes, &best);
+        status = time_gemm(stream, memory, n, bytes, &best);
     df_stream_free(stream);
     df_device_free(dev, DF_MEM_DEVICE, memory);
-    s->gemm_rate = 2.0 * GEMM_SIZE * GEMM_SIZE * GEMM_SIZE / best;
+    s->gemm_rate = 2 * (double) n * (double) n * (double) n / best;
     return status;
 }
 

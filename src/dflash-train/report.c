@@ -31,12 +31,8 @@ time_gemm(struct df_stream *stream, void *memory, size_t n, size_t bytes,
           double *best)
 {
     char *m = memory;
-    const struct df_linear_args args = {.y = m,
-                                        .x = m + bytes,
-                                        .w = m + 2 * bytes,
-                                        .T = n,
-                                        .N = n,
-                                        .K = n};
+    const struct df_linear_args args = {
+        .y = m, .x = m + bytes, .w = m + 2 * bytes, .T = n, .N = n, .K = n};
 
     DF_TRY(df_fill(stream, memory, 0, 3 * bytes));
     DF_TRY(df_stream_sync(stream));

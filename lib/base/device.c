@@ -8,6 +8,7 @@
 
 #include "base/cuda_internal.h"
 #include "base/device_internal.h"
+#include "base/fault_internal.h"
 
 enum {
     MAX_INDEX = 63
@@ -141,13 +142,42 @@ df_device_get_stats(const struct df_device *dev, struct df_device_stats *out)
     out->flops = (double) atomic_load(&dev->flops);
 }
 
+/* All ones: NaN in floats, out of range in indices.  */
+static df_status
+poison(struct df_device *dev, enum df_memory kind, size_t bytes, void *data)
+{
+    struct df_stream *s;
+    df_status status;
+
+    if (kind == DF_MEM_HOST) {
+        memset(data, 0xff, bytes);
+        return DF_OK;
+    }
+    DF_TRY(df_stream_new(&s, dev, "poison"));
+    status = df_fill(s, data, 0xff, bytes);
+    if (status == DF_OK)
+        status = df_stream_sync(s);
+    df_stream_free(s);
+    return status;
+}
+
 df_status
 df_device_alloc(struct df_device *dev, enum df_memory kind, size_t bytes,
                 void **out)
 {
+    df_status status;
+
     assert(dev && out);
     *out = NULL;
-    return dev->vt->alloc(dev, kind, bytes, out);
+    DF_TRY(dev->vt->alloc(dev, kind, bytes, out));
+    if (!df_fault_poison())
+        return DF_OK;
+    status = poison(dev, kind, bytes, *out);
+    if (status != DF_OK) {
+        df_device_free(dev, kind, *out);
+        *out = NULL;
+    }
+    return status;
 }
 
 void

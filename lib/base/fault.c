@@ -24,6 +24,7 @@ struct fault {
 
 static struct fault faults[MAX_FAULTS];
 static size_t n_faults;
+static bool poisoned;
 static df_error parse_error;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -36,6 +37,8 @@ parse_one(const char *text, struct fault *f)
     if (strpbrk(text, " \t\n\v\f\r+-"))
         return false;
     *f = (struct fault){.fail = true};
+    if (strcmp(text, "memory=poison") == 0)
+        return poisoned = true;
     if (sscanf(text, "%23[a-z]=fail@%llu%n", f->point, &f->n, &end) == 2
         && text[end] == '\0')
         return true;
@@ -61,7 +64,8 @@ parse(void)
         if (n_faults == MAX_FAULTS || !parse_one(one, &faults[n_faults++])) {
             (void) DF_FAIL(DF_INVALID,
                            "DFLASH_FAULT: '%s' is not POINT=fail@N, "
-                           "POINT=stall@N:MS or POINT=stall:MS (at most %d)",
+                           "POINT=stall@N:MS, POINT=stall:MS or memory=poison "
+                           "(at most %d)",
                            one, MAX_FAULTS);
             parse_error = *df_error_last();
             n_faults = 0;
@@ -75,6 +79,13 @@ df_fault_check(void)
 {
     pthread_once(&once, parse);
     return parse_error.status ? df_error_set(&parse_error) : DF_OK;
+}
+
+bool
+df_fault_poison(void)
+{
+    pthread_once(&once, parse);
+    return poisoned;
 }
 
 static const struct fault *

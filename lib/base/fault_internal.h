@@ -5,6 +5,7 @@
        POINT=fail@N       fail at number N (from 0)
        POINT=stall@N:MS   sleep MS milliseconds at number N
        POINT=stall:MS     sleep up to MS milliseconds, at random, each time
+       memory=poison      fill what is allocated on devices with NaN
 
    separated by commas.  A point is the name of a stage (prefetch, target,
    postprocess, drafter, log, write, read), or copy (the copy stream of a
@@ -15,6 +16,7 @@
 #ifndef DF_FAULT_INTERNAL_H
 #define DF_FAULT_INTERNAL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "dflash/error.h"
@@ -28,5 +30,8 @@ DF_MUST_USE df_status df_fault(const char *point, uint64_t n);
 
 /* Seconds that a stall at POINT number N lasts, for a stream to sleep.  */
 double df_fault_stall(const char *point, uint64_t n);
+
+/* Whether memory is to be poisoned.  */
+bool df_fault_poison(void);
 
 #endif

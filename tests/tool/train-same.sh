@@ -4,7 +4,7 @@
 
 # Two epochs, with noise, which must not depend on who adds it.
 run='--epochs 2 --noise 0.1 --prefetch-threads 1'
-plan 23
+plan 24
 ok 'a run' trains 0 base $run
 ok '  of 12 steps' \
   test "`steps_of base`" = '1 2 3 4 5 6 7 8 9 10 11 12 '
@@ -33,6 +33,7 @@ no copy||--transport local
 1 batch before the first step||--min-ready 1
 no cache of tokens||--cache 0 --prefetch-threads 4
 evaluations between||--eval-data data.jsonl --eval-interval 4 --metrics e.jsonl
+memory that holds NaN|memory=poison|--transport host
 a slow prefetch|prefetch=stall:60|--prefetch-threads 4
 a slow target|target=stall:60|--target-devices cpu:0,cpu:1 --min-ready 1
 slow copies|copy=stall:60,postprocess=stall:40|--transport host --target-postprocess-depth 3 --target-devices cpu:0,cpu:1

@@ -2,6 +2,7 @@
    options say besides must be the same.  */
 #include <config.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "dflash-train/options.h"
@@ -39,6 +40,19 @@ check_limits(const struct df_drafter_config *c)
     return DF_OK;
 }
 
+/* "1,2,3" into TEXT of SIZE bytes.  */
+static const char *
+ids_text(char *text, size_t size, const int *ids, size_t n)
+{
+    size_t at = 0;
+
+    *text = '\0';
+    for (size_t i = 0; i < n && at < size; i++)
+        at += (size_t) snprintf(text + at, size - at, "%s%d", i ? "," : "",
+                                ids[i]);
+    return text;
+}
+
 /* LAYERS are those of the captures or of the command line, if any.  */
 static bool
 same_layers(const struct df_drafter_config *c, const struct layer_list *layers)
@@ -69,9 +83,16 @@ check_options_given(const struct session *s, const struct df_drafter_config *c)
         && c->d.num_hidden_layers != input.num_draft_layers)
         return DF_FAIL(DF_SHAPE, "%s: of %d layers, not %ld", opt.init_from,
                        c->d.num_hidden_layers, input.num_draft_layers);
-    if (s->layers.n > 0 && !same_layers(c, &s->layers))
-        return DF_FAIL(DF_SHAPE, "%s: trained on other layers of the target",
-                       opt.init_from);
+    if (s->layers.n > 0 && !same_layers(c, &s->layers)) {
+        char seen[64], wanted[64];
+
+        return DF_FAIL(
+            DF_SHAPE, "%s: trained on other layers of the target: %s, not %s",
+            opt.init_from,
+            ids_text(seen, sizeof seen, c->target_layer_ids,
+                     (size_t) c->n_target_layer_ids),
+            ids_text(wanted, sizeof wanted, s->layers.ids, s->layers.n));
+    }
     return DF_OK;
 }
 

@@ -12,5 +12,6 @@ lib_libcore_la_SOURCES += lib/model/config.c lib/model/config_internal.h \
   lib/model/rope_config.c lib/model/rope_upload.c \
   lib/model/rope_upload_internal.h lib/model/safetensors_internal.h \
   lib/model/safetensors_write.c lib/model/shard.c lib/model/speculators.c \
-  lib/model/target.c lib/model/target_internal.h lib/model/target_load.c lib/model/tensors.c \
+  lib/model/target.c lib/model/target_internal.h lib/model/target_load.c \
+  lib/model/tensors.c \
   lib/model/upload.c lib/model/upload_internal.h lib/model/weights.c

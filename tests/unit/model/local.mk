@@ -25,4 +25,8 @@ tests_unit_model_speculators_t_SOURCES = tests/unit/model/speculators.c \
   tests/unit/model/files.h
 unit_tests += tests/unit/model/drafter_files.t
 tests_unit_model_drafter_files_t_SOURCES = tests/unit/model/drafter_files.c \
-  tests/unit/model/files.h
+  tests/unit/model/drafters.h tests/unit/model/files.h
+unit_tests += tests/unit/model/drafter_convert.t
+tests_unit_model_drafter_convert_t_SOURCES = \
+  tests/unit/model/drafter_convert.c \
+  tests/unit/model/drafters.h tests/unit/model/files.h

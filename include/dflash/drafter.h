@@ -20,7 +20,7 @@
 
 #include "dflash/batch.h"
 #include "dflash/device.h"
-#include "dflash/drafter_config.h"
+#include "dflash/drafter_files.h"
 #include "dflash/ops.h"
 #include "dflash/safetensors.h"
 #include "dflash/target.h"
@@ -59,7 +59,8 @@ struct df_adamw_options {
 /* Plan parameters and buffers for batches up to LIMITS; contents are
    undefined until df_drafter_init, df_drafter_load or the flat arrays are
    filled.  EMBEDDINGS must outlive the drafter and sets its device.
-   DF_SHAPE if CONFIG, LIMITS and EMBEDDINGS don't fit together.  */
+   DF_SHAPE if CONFIG, LIMITS and EMBEDDINGS don't fit together;
+   DF_UNSUPPORTED for a vocabulary of its own.  */
 DF_EXPORT DF_MUST_USE df_status
 df_drafter_new(struct df_drafter **out, const struct df_drafter_config *config,
                const struct df_embeddings *embeddings,
@@ -84,6 +85,12 @@ df_drafter_load(struct df_drafter *d, const struct df_tensors *tensors);
 /* After the flat weights were written directly: bring the copies that the
    passes compute with up to date.  */
 DF_EXPORT DF_MUST_USE df_status df_drafter_refresh(struct df_drafter *d);
+
+/* What df_drafter_save and checkpoints write from now on; z-lab's layout
+   without this.  What FORM points to must outlive the drafter.  DF_INVALID if
+   FORM's layout cannot say the drafter's configuration.  */
+DF_EXPORT DF_MUST_USE df_status
+df_drafter_set_form(struct df_drafter *d, const struct df_drafter_form *form);
 
 /* Write config.json and model.safetensors (bf16) into the folder DIR, which
    exists.  */

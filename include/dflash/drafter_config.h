@@ -1,5 +1,10 @@
-/* drafter_config.h - the config.json of a DFlash drafter, in the layout that
-   z-lab, SGLang and vLLM load.  */
+/* drafter_config.h - the config.json of a DFlash drafter.
+
+   There are two layouts.  z-lab's, which SGLang and vLLM load too, is flat
+   and counts the target's layers by their outputs: 0 is the output of the
+   first.  That of speculators, which vLLM loads, has the decoder in an
+   object of its own, names the target, and counts one more: 1 is the output
+   of the first.  In memory there is one form, which counts as z-lab's.  */
 
 #ifndef DFLASH_DRAFTER_CONFIG_H
 #define DFLASH_DRAFTER_CONFIG_H
@@ -13,27 +18,41 @@ enum {
     DF_MAX_BLOCK_SIZE = 1024
 };
 
+enum df_drafter_layout {
+    DF_LAYOUT_ZLAB,
+    DF_LAYOUT_SPECULATORS
+};
+
 struct df_drafter_config {
     /* qk_norm is true, attention_bias false.  hidden_size and vocab_size
        are those of the target.  */
     struct df_decoder_config d;
     int block_size;         /* slots of a block, the anchor's included */
     int mask_token_id;      /* below vocab_size */
-    int num_target_layers;  /* M */
+    int num_target_layers;  /* M; 0: not said, which speculators may do */
     int n_target_layer_ids; /* K, at least 1 */
     int target_layer_ids[DF_MAX_LAYERS]; /* ascending, distinct, below M:
                                             the output of 0-based layer t */
+    int draft_vocab_size; /* of a drafter that knows some tokens alone, which
+                             speculators may have; 0: it knows all */
+    enum df_drafter_layout layout; /* that it was read from */
 };
 
-/* Read the config.json PATH, or that of the folder PATH.  The settings of
-   DFlash may stand at top level or in dflash_config, rope in either of its
-   spellings.  Errors as df_model_config_load.  */
+/* "zlab", "speculators".  */
+DF_EXPORT const char *df_drafter_layout_name(enum df_drafter_layout layout);
+
+/* Read the config.json PATH, or that of the folder PATH, in either layout.
+   In z-lab's the settings of DFlash may stand at top level or in
+   dflash_config; rope may have either of its spellings.  Errors as
+   df_model_config_load; what engines run otherwise than it was trained,
+   like a mask token that is the padding too, is among them.  */
 DF_EXPORT DF_MUST_USE df_status
 df_drafter_config_load(struct df_drafter_config *out, const char *path);
 
 /* Write C to the file PATH, or to config.json in the folder PATH,
-   atomically.  Numbers are read back exactly.  DF_INVALID if the layout
-   cannot say it: windows of two sizes.  DF_IO.  */
+   atomically, in z-lab's layout.  Numbers are read back exactly.  DF_INVALID
+   if the layout cannot say it: windows of two sizes, a vocabulary of its
+   own, an unknown number of target layers.  DF_IO.  */
 DF_EXPORT DF_MUST_USE df_status
 df_drafter_config_save(const struct df_drafter_config *c, const char *path);
 

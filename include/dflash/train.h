@@ -112,6 +112,8 @@ struct df_run_options {
     size_t n_layer_ids;
     bool last_hidden; /* capture the last layer's output as well */
     struct df_drafter_config drafter_config;
+    struct df_drafter_form form; /* of what is exported; see
+                                    df_drafter_set_form */
 
     /* Training.  */
     uint64_t seed;

@@ -12,6 +12,7 @@
 #include "base/transfer_internal.h"
 #include "draft/checkpoint_internal.h"
 #include "draft/drafter_internal.h"
+#include "model/drafter_files_internal.h"
 
 enum {
     N_ARRAYS = 3 /* masters and the two moments */
@@ -129,7 +130,7 @@ write_folder(struct df_drafter *d, const struct df_checkpoint_info *info,
     free(data);
     DF_TRY(status);
     DF_TRY(df_fault("checkpoint", DF_CKPT_ARRAYS));
-    DF_TRY(df_drafter_config_save(&d->config, folder));
+    DF_TRY(df_drafter_json_write(&d->config, &d->form, NULL, folder));
     DF_TRY(write_notes(info->notes, folder));
     DF_TRY(df_fault("checkpoint", DF_CKPT_NOTES));
     state.applied = counts.applied;

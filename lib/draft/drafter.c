@@ -88,6 +88,11 @@ check(const struct df_drafter_config *c, const struct df_embeddings *e,
                        "drafter of hidden size %d and vocabulary %d, but the "
                        "target's are %zu and %zu",
                        c->d.hidden_size, c->d.vocab_size, e->H, e->V);
+    if (c->draft_vocab_size)
+        return DF_FAIL(DF_UNSUPPORTED,
+                       "drafter of %d tokens of %d: a vocabulary of its own "
+                       "is not supported",
+                       c->draft_vocab_size, c->d.vocab_size);
     if ((size_t) c->block_size != limits->block_size
         || c->mask_token_id != limits->mask_token_id)
         return DF_FAIL(DF_SHAPE,

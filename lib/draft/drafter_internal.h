@@ -45,6 +45,7 @@ struct draft_layer {
 
 struct df_drafter {
     struct df_drafter_config config;
+    struct df_drafter_form form; /* of what is saved */
     struct df_device *dev;
     const struct df_embeddings *embeddings;
     struct df_batch_limits limits;

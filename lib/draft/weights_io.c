@@ -8,6 +8,7 @@
 #include "draft/drafter_internal.h"
 #include "base/normal_internal.h"
 #include "base/transfer_internal.h"
+#include "model/drafter_files_internal.h"
 #include "model/upload_internal.h"
 
 static void
@@ -104,8 +105,9 @@ static df_status
 write_tensors(struct df_drafter *d, const float *w, const char *path)
 {
     static const struct df_metadata_def format = {"format", "pt"};
-    struct df_tensor_def *defs = calloc(d->n_params, sizeof *defs);
+    struct df_tensor_def *defs = calloc(d->n_params + 2, sizeof *defs);
     uint16_t *narrow = malloc(d->flat.count * sizeof *narrow);
+    size_t n = d->n_params;
     df_status status = DF_OK;
 
     if (!defs || !narrow)
@@ -123,11 +125,21 @@ write_tensors(struct df_drafter *d, const float *w, const char *path)
                                          .data = narrow + p->offset};
     }
     if (status == DF_OK)
+        status = df_drafter_add_copies(defs, &n, &d->form);
+    if (status == DF_OK)
         status = df_safetensors_write(
-            path, &(struct df_safetensors_def){defs, d->n_params, &format, 1});
+            path, &(struct df_safetensors_def){defs, n, &format, 1});
     free(narrow);
     free(defs);
     return status;
+}
+
+df_status
+df_drafter_set_form(struct df_drafter *d, const struct df_drafter_form *form)
+{
+    DF_TRY(df_drafter_form_check(&d->config, form, "drafter"));
+    d->form = *form;
+    return DF_OK;
 }
 
 df_status
@@ -143,7 +155,7 @@ df_drafter_save(struct df_drafter *d, const char *dir)
     if (status == DF_OK)
         status = write_tensors(d, w, path);
     if (status == DF_OK)
-        status = df_drafter_config_save(&d->config, dir);
+        status = df_drafter_json_write(&d->config, &d->form, NULL, dir);
     free(w);
     free(path);
     return status;

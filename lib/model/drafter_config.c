@@ -8,6 +8,7 @@
 
 #include "base/json_internal.h"
 #include "model/config_internal.h"
+#include "model/drafter_files_internal.h"
 
 static const char *const architectures[] = {"DFlashDraftModel", NULL};
 
@@ -74,7 +75,7 @@ check_ids(df_status kind, const struct df_drafter_config *c, const char *where)
     for (int i = 0; i < c->n_target_layer_ids; i++) {
         int id = c->target_layer_ids[i];
 
-        if (id < 0 || id >= c->num_target_layers)
+        if (id < 0 || (c->num_target_layers && id >= c->num_target_layers))
             return DF_FAIL(kind,
                            "%s: target layer id %d is not within 0 and %d",
                            where, id, c->num_target_layers - 1);
@@ -124,11 +125,6 @@ check_kind(const json_t *json, const char *where)
     const char *type = NULL;
     int64_t vocab = 0, draft_vocab;
 
-    if (json_object_get(json, "speculators_model_type"))
-        return DF_FAIL(DF_UNSUPPORTED,
-                       "%s: drafters in the speculators layout are not"
-                       " supported",
-                       where);
     DF_TRY(df_config_check_architectures(json, architectures, where));
     DF_TRY(df_json_get_string(json, "model_type", &type, where));
     if (!type || strcmp(type, "qwen3") != 0)
@@ -142,50 +138,142 @@ check_kind(const json_t *json, const char *where)
     if (draft_vocab != vocab)
         return DF_FAIL(DF_UNSUPPORTED,
                        "%s: a draft_vocab_size other than vocab_size is not"
-                       " supported",
+                       " supported in z-lab's layout",
                        where);
     return DF_OK;
 }
 
+/* The mask token must mean nothing else: engines take the padding without a
+   word where none is given, and fewer tokens are accepted.  */
 static df_status
-read_config(struct df_drafter_config *c, json_t *json, const char *where)
+check_mask(const struct df_drafter_config *c, const json_t *json,
+           const char *where)
+{
+    static const char *const keys[] = {"pad_token_id", "eos_token_id"};
+
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const json_t *value = json_object_get(json, keys[i]);
+        size_t n = json_is_array(value) ? json_array_size(value) : 1;
+
+        for (size_t k = 0; k < n; k++) {
+            const json_t *id =
+                json_is_array(value) ? json_array_get(value, k) : value;
+
+            if (json_is_integer(id)
+                && json_integer_value(id) == c->mask_token_id)
+                return DF_FAIL(DF_FORMAT,
+                               "%s: mask_token_id is %d, and so is %s: a"
+                               " mask token of its own is wanted",
+                               where, c->mask_token_id, keys[i]);
+        }
+    }
+    return DF_OK;
+}
+
+/* JSON is in z-lab's form.  WHERE is the place of what DFlash has, DECODER
+   that of the rest.  */
+static df_status
+read_config(struct df_drafter_config *c, json_t *json, const char *where,
+            const char *decoder)
 {
     json_t *dflash = json_object_get(json, "dflash_config");
 
-    *c = (struct df_drafter_config){0};
     DF_TRY(check_kind(json, where));
     if (dflash && !json_is_object(dflash))
         return DF_FAIL(DF_FORMAT, "%s: dflash_config is %s, not an object",
                        where, df_json_type_name(dflash));
     DF_TRY(check_dflash_keys(dflash, where));
-    DF_TRY(df_config_read_decoder(&c->d, json, where));
+    DF_TRY(df_config_read_decoder(&c->d, json, decoder));
     if (c->d.attention_bias)
         return DF_FAIL(DF_UNSUPPORTED,
                        "%s: attention_bias is not supported in a drafter",
-                       where);
+                       decoder);
     c->d.qk_norm = true;
-    DF_TRY(df_config_read_windows(&c->d, json, where));
+    DF_TRY(df_config_read_windows(&c->d, json, decoder));
     DF_TRY(get_either(json, dflash, "block_size", DF_MIN_BLOCK_SIZE,
                       DF_MAX_BLOCK_SIZE, &c->block_size, where));
     DF_TRY(get_either(json, dflash, "mask_token_id", 0, c->d.vocab_size - 1,
                       &c->mask_token_id, where));
-    DF_TRY(get_either(json, dflash, "num_target_layers", 1, DF_MAX_LAYERS,
-                      &c->num_target_layers, where));
+    if (c->layout == DF_LAYOUT_ZLAB
+        || json_object_get(json, "num_target_layers"))
+        DF_TRY(get_either(json, dflash, "num_target_layers", 1, DF_MAX_LAYERS,
+                          &c->num_target_layers, where));
+    DF_TRY(check_mask(c, json, where));
     return read_ids(c, json, dflash, where);
+}
+
+/* Likewise for JSON in speculators' form; *FLAT is what it is in z-lab's.  */
+static df_status
+read_speculators(struct df_drafter_config *c, json_t **flat,
+                 const json_t *json, const char *where)
+{
+    char decoder[400];
+
+    c->layout = DF_LAYOUT_SPECULATORS;
+    DF_TRY(df_speculators_flatten(flat, &c->draft_vocab_size, json, where));
+    snprintf(decoder, sizeof decoder, "%s: transformer_layer_config", where);
+    DF_TRY(read_config(c, *flat, where, decoder));
+    return df_speculators_check_layers(c, json, where);
+}
+
+/* OUT is of speculators' JSON, which goes.  */
+static void
+keep_speculators(struct df_drafter_json *out, const json_t *json)
+{
+    json_t *config = json_object_get(json, "speculators_config");
+
+    out->speculators_config = json_incref(config);
+    out->verifier = json_string_value(
+        json_object_get(json_object_get(config, "verifier"), "name_or_path"));
+}
+
+df_status
+df_drafter_json_load(struct df_drafter_json *out, struct df_drafter_config *c,
+                     const char *path)
+{
+    json_t *json;
+    df_status status;
+
+    *out = (struct df_drafter_json){0};
+    *c = (struct df_drafter_config){0};
+    DF_TRY(df_config_open(&json, &out->path, path));
+    if (json_object_get(json, "speculators_model_type")) {
+        status = read_speculators(c, &out->flat, json, out->path);
+        if (status == DF_OK)
+            keep_speculators(out, json);
+    } else {
+        out->flat = json_incref(json);
+        status = read_config(c, json, out->path, out->path);
+    }
+    json_decref(json);
+    if (status != DF_OK)
+        df_drafter_json_free(out);
+    return status;
+}
+
+void
+df_drafter_json_free(struct df_drafter_json *json)
+{
+    json_decref(json->flat);
+    json_decref(json->speculators_config);
+    free(json->path);
+    *json = (struct df_drafter_json){0};
 }
 
 df_status
 df_drafter_config_load(struct df_drafter_config *out, const char *path)
 {
-    json_t *json;
-    char *file;
-    df_status status;
+    struct df_drafter_json json;
 
-    DF_TRY(df_config_open(&json, &file, path));
-    status = read_config(out, json, file);
-    json_decref(json);
-    free(file);
-    return status;
+    DF_TRY(df_drafter_json_load(&json, out, path));
+    df_drafter_json_free(&json);
+    return DF_OK;
+}
+
+const char *
+df_drafter_layout_name(enum df_drafter_layout layout)
+{
+    return layout == DF_LAYOUT_SPECULATORS ? "speculators" : "zlab";
 }
 
 /* In integers, so that ties are exact: 1 + i * span / last.  */

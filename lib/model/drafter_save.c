@@ -2,7 +2,9 @@
 
    Readers differ in where they look, so some things are said twice: rope in
    rope_parameters and in rope_theta with rope_scaling, the block size at top
-   level and in dflash_config.  */
+   level and in dflash_config.
+
+   z-lab's form is made first; that of speculators is made of it.  */
 
 #include <config.h>
 
@@ -13,6 +15,7 @@
 #include "base/file_internal.h"
 #include "base/json_internal.h"
 #include "model/config_internal.h"
+#include "model/drafter_files_internal.h"
 
 /* The size of all windows there are, or 0.  */
 static df_status
@@ -142,20 +145,115 @@ write_text(const char *path, const char *text)
     return status;
 }
 
-df_status
-df_drafter_config_save(const struct df_drafter_config *c, const char *path)
+static bool
+is_one_of(const char *key, const char *const *keys)
 {
-    json_t *json;
+    while (*keys && strcmp(*keys, key) != 0)
+        keys++;
+    return *keys != NULL;
+}
+
+/* Take into O, in z-lab's form, the settings of OLD that have no part in
+   what a drafter computes, and those of which O knows nothing.  */
+static int
+keep_settings(json_t *o, json_t *old)
+{
+    static const char *const given[] = {
+        "attention_dropout", "bos_token_id", "dtype",
+        "eos_token_id",      "pad_token_id", "initializer_range",
+        "max_window_layers", "use_cache",    NULL};
+    /* Said elsewhere in O, or of code that is not copied.  */
+    static const char *const said[] = {"auto_map",
+                                       "draft_vocab_size",
+                                       "mask_token_id",
+                                       "original_max_position_embeddings",
+                                       "partial_rotary_factor",
+                                       "target_layer_ids",
+                                       "torch_dtype",
+                                       NULL};
+    const char *key;
+    json_t *value;
+    int failed = 0;
+
+    json_object_foreach(old, key, value)
+    {
+        bool known = json_object_get(o, key) != NULL;
+
+        if (is_one_of(key, said) || (known && !is_one_of(key, given))
+            || (known && json_is_null(value)))
+            continue;
+        failed |= json_object_set(o, key, value);
+    }
+    return failed;
+}
+
+df_status
+df_drafter_form_check(const struct df_drafter_config *c,
+                      const struct df_drafter_form *form, const char *where)
+{
+    int last = c->target_layer_ids[c->n_target_layer_ids - 1], window;
+    int unlike = df_first_unlike_layer(c);
+
+    DF_TRY(common_window(&c->d, &window));
+    if (form->layout == DF_LAYOUT_ZLAB) {
+        if (c->draft_vocab_size)
+            return DF_FAIL(DF_INVALID,
+                           "%s: draft_vocab_size is %d of %d: z-lab's layout"
+                           " has no vocabulary of its own",
+                           where, c->draft_vocab_size, c->d.vocab_size);
+        if (c->num_target_layers == 0)
+            return DF_FAIL(DF_INVALID,
+                           "%s: no num_target_layers, which z-lab's layout"
+                           " wants: a target would say it",
+                           where);
+        return DF_OK;
+    }
+    if (unlike > 0)
+        return DF_FAIL(DF_INVALID,
+                       "%s: layer 0 is %s and layer %d isn't: of"
+                       " speculators' layout engines read one causality for"
+                       " all layers",
+                       where, c->d.window[0] ? "sliding" : "full", unlike);
+    if (last + 1 == c->num_target_layers)
+        return DF_FAIL(DF_INVALID,
+                       "%s: target layer id %d is the last of %d, which"
+                       " readers of speculators' layout leave out",
+                       where, last, c->num_target_layers);
+    return DF_OK;
+}
+
+df_status
+df_drafter_json_write(const struct df_drafter_config *c,
+                      const struct df_drafter_form *form,
+                      const struct df_drafter_json *old, const char *path)
+{
+    json_t *json, *flat;
     char *text;
     int window;
     df_status status;
 
+    DF_TRY(df_drafter_form_check(c, form, old ? old->path : "drafter"));
     DF_TRY(common_window(&c->d, &window));
-    json = to_json(c, window);
+    json = flat = to_json(c, window);
+    if (json && old && keep_settings(json, old->flat))
+        json = NULL;
+    if (json && form->layout == DF_LAYOUT_SPECULATORS)
+        json = df_speculators_wrap(flat, c, form,
+                                   old ? old->speculators_config : NULL);
     text = json ? dump(json) : NULL;
     status = text ? write_text(path, text)
                   : DF_FAIL(DF_NO_MEMORY, "%s: no memory to write it", path);
     free(text);
-    json_decref(json);
+    if (json != flat)
+        json_decref(json);
+    json_decref(flat);
     return status;
+}
+
+df_status
+df_drafter_config_save(const struct df_drafter_config *c, const char *path)
+{
+    static const struct df_drafter_form form = {.layout = DF_LAYOUT_ZLAB};
+
+    return df_drafter_json_write(c, &form, NULL, path);
 }

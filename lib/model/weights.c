@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "model/config_internal.h"
+#include "model/drafter_files_internal.h"
 
 /* What the tables are filled in with.  */
 struct context {
@@ -254,8 +255,8 @@ df_model_check_tensors(const struct df_model_config *c,
 }
 
 df_status
-df_drafter_check_tensors(const struct df_drafter_config *c,
-                         const struct df_tensors *ts)
+df_drafter_check_body(const struct df_drafter_config *c,
+                      const struct df_tensors *ts)
 {
     struct context x = drafter_context(c);
 

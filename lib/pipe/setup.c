@@ -149,6 +149,7 @@ make_lane(struct df_run *run, size_t index)
     DF_TRY(df_drafter_new(&lane->drafter, &run->o.drafter_config,
                           &run->embeddings[index_of(run, lane->dev)],
                           &run->o.limits));
+    DF_TRY(df_drafter_set_form(lane->drafter, &run->o.form));
     if (run->o.compile)
         DF_TRY(df_drafter_compile(lane->drafter));
     DF_TRY(df_stream_new(&lane->compute, lane->dev, "drafter"));

@@ -5,17 +5,53 @@
 #include "common/signals.h"
 #include "dflash-inspect/options.h"
 #include "dflash-inspect/session.h"
+#include "dflash/drafter_config.h"
+
+/* A drafter's options, and whether captures' are absent.  */
+static void
+check_drafter_options(int n_paths)
+{
+    if (opt.convert < 0 && opt.output)
+        option_mistake(&inspect_tool, "--output needs --convert");
+    if (opt.convert != DF_LAYOUT_SPECULATORS && opt.verifier)
+        option_mistake(&inspect_tool,
+                       "--verifier needs --convert=speculators");
+    if (opt.convert >= 0 && !opt.output)
+        option_mistake(&inspect_tool, "--convert needs --output");
+    if (opt.convert >= 0 && n_paths > 1)
+        option_mistake(&inspect_tool, "--convert takes one drafter");
+}
 
 static void
 check_options(int n_paths)
 {
     if (n_paths == 0)
-        option_mistake(&inspect_tool, "no capture is given");
+        option_mistake(&inspect_tool, "no capture or drafter is given");
+    check_drafter_options(n_paths);
     if (opt.pass && opt.repair)
         option_mistake(&inspect_tool,
                        "--pass and --repair exclude each other");
     if (opt.dump && (opt.pass || opt.repair || opt.compare))
         option_mistake(&inspect_tool, "--dump does nothing else");
+}
+
+/* Whether PATHS [n] are drafters, which captures don't come with.  */
+static bool
+are_drafters(char *const *paths, int n)
+{
+    int drafters = 0;
+
+    for (int i = 0; i < n; i++)
+        drafters += is_drafter(paths[i]);
+    if (drafters == 0 && opt.convert < 0)
+        return false;
+    if (opt.convert < 0 && drafters < n)
+        option_mistake(&inspect_tool,
+                       "drafters and captures are looked at apart");
+    if (opt.pass || opt.repair || opt.compare || opt.dump)
+        option_mistake(&inspect_tool, "--pass, --repair, --compare and --dump "
+                                      "are for captures");
+    return true;
 }
 
 static df_status
@@ -69,6 +105,9 @@ main(int argc, char **argv)
     int first = parse_options(&inspect_tool, argc, argv), status;
 
     check_options(argc - first);
+    if (are_drafters(argv + first, argc - first))
+        return inspect_drafters((const char *const *) argv + first,
+                                (size_t) (argc - first));
     signals_install();
     session.paths = (const char *const *) argv + first;
     session.n_paths = (size_t) (argc - first);

@@ -5,7 +5,10 @@
 #include "dflash-inspect/options.h"
 #include "dflash/config.h"
 
+static const char *const layouts[] = {"zlab", "speculators", NULL};
+
 struct inspect_options opt = {
+    .convert = -1,
     .limit = 0.02,
     .max_findings = 1000,
     .norm_ratio = 16384,
@@ -22,7 +25,8 @@ static const struct option_def options[] = {
      .help = "write good samples to FILE: HDF5 if its name ends in .h5 or "
              ".hdf5, else a stream"},
     {OPT_FLAG, 0, "force", NULL, &opt.force,
-     .help = "replace the file that --repair names"},
+     .help = "replace the file that --repair names, or the drafter in the "
+             "folder that --output names"},
     {OPT_STRING, 0, "compare", "OTHER", &opt.compare, .unset = "none",
      .help = "tell how far the samples are from those of the same ids in "
              "the capture OTHER"},
@@ -32,6 +36,16 @@ static const struct option_def options[] = {
     {OPT_STRING, 0, "dump", "SAMPLE", &opt.dump, .unset = "none",
      .help = "print the sample of index SAMPLE, or of the id N if that is "
              "id:N, as text with its loss mask; nothing else"},
+
+    {OPT_GROUP, .help = "What to do with a drafter"},
+    {OPT_CHOICE, 0, "convert", "LAYOUT", &opt.convert, .choices = layouts,
+     .unset = "none",
+     .help = "write the drafter in this layout into the folder of --output"},
+    {OPT_STRING, 'o', "output", "DIR", &opt.output, .unset = "none",
+     .help = "with --convert: write into DIR"},
+    {OPT_STRING, 0, "verifier", "NAME", &opt.verifier,
+     .unset = "what the drafter says, or else --target as it is given",
+     .help = "with --convert=speculators: call the target NAME"},
 
     {OPT_GROUP, .help = "What is said"},
     {OPT_FLAG, 0, "json", NULL, &opt.json,
@@ -44,7 +58,9 @@ static const struct option_def options[] = {
 
     {OPT_GROUP, .help = "Reading and judging"},
     {OPT_STRING, 't', "target", "DIR", &opt.target, .unset = "none",
-     .help = "take vocabulary and tokenizer from the model in DIR"},
+     .help = "take vocabulary and tokenizer from the model in DIR; check a "
+             "drafter against it, and give it copies of embedding and head "
+             "where the layout has them"},
     {OPT_REAL, 0, "norm-ratio", "R", &opt.norm_ratio,
      .range = {.min = 2, .max = 1e30},
      .help = "a norm is absurd if it is R times the layer's mean, or a part "
@@ -65,7 +81,8 @@ static const struct option_def options[] = {
 const struct tool inspect_tool = {
     .name = "dflash-inspect",
     .summary = "Look captures over: NaN, buffers that were overwritten, "
-               "missing data, mistaken identity.",
+               "missing data, mistaken identity; and drafters: what engines "
+               "would run wrong.",
     .operands = "FILE...",
     .options = options,
 };

@@ -8,6 +8,8 @@
 struct inspect_options {
     /* What is done with the samples.  */
     bool pass, force;
+    int convert; /* enum df_drafter_layout, or -1 */
+    const char *output, *verifier;
     const char *repair, *compare, *dump;
     double limit;
 

@@ -7,7 +7,8 @@
        findings.c  what was found, as text or JSON
        compare.c   the other capture
        dump.c      one sample as text
-       report.c    layers, counts, speed  */
+       report.c    layers, counts, speed
+       drafter.c   drafters, which are folders with a config.json  */
 
 #ifndef DF_INSPECT_SESSION_H
 #define DF_INSPECT_SESSION_H
@@ -94,5 +95,12 @@ void put_count(json_t *object, const char *key, uint64_t n);
 void put_layer(json_t *object, const struct df_capture_header *h, int k);
 
 double now(void);
+
+/* Whether PATH is a folder with a config.json, and so no capture.  */
+bool is_drafter(const char *path);
+
+/* Check, and describe or convert, the drafters in PATHS [n].  Returns the
+   exit status.  */
+int inspect_drafters(const char *const *paths, size_t n);
 
 #endif

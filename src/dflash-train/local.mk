@@ -2,7 +2,7 @@ bin_PROGRAMS += dflash-train
 dflash_train_SOURCES = src/dflash-train/captures.c \
   src/dflash-train/captures.h src/dflash-train/captures_open.c \
   src/dflash-train/captures_private.h src/dflash-train/identity.c \
-  src/dflash-train/main.c src/dflash-train/metrics.c \
+  src/dflash-train/init.c src/dflash-train/main.c src/dflash-train/metrics.c \
   src/dflash-train/metrics.h src/dflash-train/models.c \
   src/dflash-train/options.c src/dflash-train/options.h \
   src/dflash-train/output.c src/dflash-train/output.h \

@@ -1,9 +1,21 @@
 /* Devices, target, tokenizer, and the drafter that follows from them.  */
 #include <config.h>
 
-#include "common/message.h"
 #include "dflash-train/options.h"
 #include "dflash-train/session.h"
+
+/* Whether TOKEN is the padding or the end of a sequence.  */
+static bool
+is_special(const struct session *s, int32_t token)
+{
+    const struct df_model_config *c = &s->model.config;
+    bool is_end = token == model_special(&s->model, "eos");
+
+    for (int i = 0; i < c->n_eos_token_ids; i++)
+        is_end |= token == c->eos_token_ids[i];
+    return is_end || token == c->pad_token_id
+           || token == model_special(&s->model, "pad");
+}
 
 /* The token of the masked slots: as told, the tokenizer's own, or a row of
    the embedding that no token uses; never one that means something else
@@ -20,20 +32,21 @@ choose_mask(const struct session *s, int32_t *out)
                       "%ld, but the embedding of %s has %d rows",
                       opt.mask_token_id, input.target, rows);
     if (*out >= 0) {
-        if (*out == s->model.config.pad_token_id
-            || *out == model_special(&s->model, "eos")
-            || *out == model_special(&s->model, "pad"))
-            message_warn("mask token %d is also the padding or the end of a "
-                         "sequence: acceptance will suffer",
-                         *out);
+        if (is_special(s, *out))
+            option_reject(&train_tool, &opt.mask_token_id,
+                          "%ld is also the padding or the end of a sequence "
+                          "of %s: a token of its own is wanted",
+                          opt.mask_token_id, input.target);
         return DF_OK;
     }
     *out = model_special(&s->model, "mask");
+    if (*out >= 0 && is_special(s, *out))
+        *out = -1;
     if (!s->model.tokenizer) /* of random rows, one is as good as another */
         *out = rows - 1;
     if (*out < 0 && size < rows)
         *out = size;
-    if (*out < 0 || *out >= rows)
+    if (*out < 0 || *out >= rows || is_special(s, *out))
         return DF_FAIL(DF_INVALID,
                        "%s: no mask token in the tokenizer and no unused row "
                        "in the embedding (%d rows, %d tokens): choose one "
@@ -55,8 +68,9 @@ open_models(struct session *s)
     return model_open(&s->model);
 }
 
-df_status
-describe_drafter(struct session *s)
+/* A new drafter.  */
+static df_status
+design_drafter(struct session *s)
 {
     int32_t mask;
 
@@ -66,13 +80,20 @@ describe_drafter(struct session *s)
     DF_TRY(df_drafter_config_from_target(
         &s->drafter, &s->model.config, (int) input.num_draft_layers,
         s->layers.ids, (int) s->layers.n, (int) opt.block_size, mask));
+    return DF_OK;
+}
+
+df_status
+describe_drafter(struct session *s)
+{
+    DF_TRY(opt.init_from ? follow_init_from(s) : design_drafter(s));
     s->limits =
         (struct df_batch_limits){.max_tokens = (size_t) input.token_budget,
                                  .max_seqs = (size_t) input.max_batch_size,
                                  .max_seqlen = (size_t) input.max_length,
                                  .num_anchors = (size_t) opt.num_anchors,
                                  .block_size = (size_t) opt.block_size,
-                                 .mask_token_id = mask,
+                                 .mask_token_id = s->drafter.mask_token_id,
                                  .whole_blocks_only = opt.whole_blocks};
     return DF_OK;
 }

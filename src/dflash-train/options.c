@@ -31,6 +31,7 @@ struct train_options opt = {
 
 const char *const loss_names[] = {"dflash", "dpace", NULL};
 static const char *const verify_names[] = {"all", "sample", "off", NULL};
+static const char *const layouts[] = {"zlab", "speculators", NULL};
 static const char *const transports[] = {"auto", "host", "peer", "local",
                                          NULL};
 
@@ -59,6 +60,11 @@ static const struct option_def options[] = {
     RECORD_OPTIONS,
     {OPT_STRING, 0, "init-from", "DIR", &opt.init_from,
      .unset = "random weights", .help = "begin with the drafter in DIR"},
+    {OPT_CHOICE, 0, "export", "LAYOUT", &opt.layout, .choices = layouts,
+     .help = "write the drafter in this layout"},
+    {OPT_STRING, 0, "verifier", "NAME", &opt.verifier,
+     .unset = "--target as it is given",
+     .help = "with --export=speculators: call the target NAME"},
     {OPT_FLAG, 0, "resume", NULL, &opt.resume,
      .help = "go on from the newest checkpoint in the output folder"},
     {OPT_FLAG, 0, "overwrite", NULL, &opt.overwrite,
@@ -190,6 +196,8 @@ check_options(void)
     if (opt.resume && opt.overwrite)
         option_mistake(&train_tool, "--resume and --overwrite exclude each "
                                     "other");
+    if (opt.verifier && opt.layout != DF_LAYOUT_SPECULATORS)
+        option_mistake(&train_tool, "--verifier needs --export=speculators");
     check_captures();
     check_input(&train_tool);
 }

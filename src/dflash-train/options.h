@@ -12,7 +12,8 @@ enum {
 
 struct train_options {
     /* Input and output; more of it is in INPUT.  */
-    const char *output, *init_from, *spool;
+    const char *output, *init_from, *spool, *verifier;
+    int layout; /* enum df_drafter_layout, of what is exported */
     struct string_list eval_data, captures, eval_captures;
     int verify; /* enum df_capture_verify */
     bool resume, overwrite;

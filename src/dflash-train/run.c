@@ -44,47 +44,11 @@ make_plan(struct session *s)
 static df_status
 begin_weights(struct session *s)
 {
-    struct df_tensors *ts;
-    df_status status;
-
     if (s->resume_from)
         return df_run_resume(s->run, s->resume_from);
-    if (!opt.init_from)
-        return df_run_init(s->run);
-    DF_TRY(df_tensors_open(&ts, opt.init_from));
-    status = df_run_init_from(s->run, ts);
-    df_tensors_free(ts);
-    return status;
-}
-
-/* --init-from brings weights: what computes with them has to be alike.  */
-static df_status
-check_init_from(const struct session *s)
-{
-    struct df_drafter_config c;
-
-    if (!opt.init_from || s->resume_from)
-        return DF_OK;
-    DF_TRY(df_drafter_config_load(&c, opt.init_from));
-    if (c.block_size != s->drafter.block_size
-        || c.mask_token_id != s->drafter.mask_token_id)
-        return DF_FAIL(DF_SHAPE,
-                       "%s: trained with block size %d and mask token %d, "
-                       "not %d and %d",
-                       opt.init_from, c.block_size, c.mask_token_id,
-                       s->drafter.block_size, s->drafter.mask_token_id);
-    if (c.d.num_hidden_layers != s->drafter.d.num_hidden_layers)
-        return DF_FAIL(DF_SHAPE, "%s: of %d layers, not %d", opt.init_from,
-                       c.d.num_hidden_layers, s->drafter.d.num_hidden_layers);
-    if (c.n_target_layer_ids != s->drafter.n_target_layer_ids
-        || memcmp(c.target_layer_ids, s->drafter.target_layer_ids,
-                  (size_t) c.n_target_layer_ids * sizeof(int))
-               != 0)
-        return DF_FAIL(DF_SHAPE,
-                       "%s: trained on other layers of the target: give "
-                       "them with --target-layer-ids",
-                       opt.init_from);
-    return DF_OK;
+    if (s->init)
+        return df_run_init_from(s->run, df_drafter_files_tensors(s->init));
+    return df_run_init(s->run);
 }
 
 static struct df_objective
@@ -146,6 +110,9 @@ run_options(struct session *s)
         .layer_ids = s->drafter.target_layer_ids,
         .n_layer_ids = (size_t) s->drafter.n_target_layer_ids,
         .drafter_config = s->drafter,
+        .form = {.layout = (enum df_drafter_layout) opt.layout,
+                 .verifier = opt.verifier ? opt.verifier : input.target,
+                 .target = {&s->model.config, s->model.tensors}},
         .seed = (uint64_t) input.seed,
         .objective = objective(),
         .adamw = adamw(),
@@ -170,7 +137,6 @@ describe_run(struct session *s)
 {
     struct df_run_options o;
 
-    DF_TRY(check_init_from(s));
     DF_TRY(make_plan(s));
     DF_TRY(describe_identity(s));
     o = run_options(s);
@@ -183,6 +149,7 @@ close_session(struct session *s)
 {
     df_run_free(s->run);
     df_plan_free(s->plan);
+    df_drafter_files_free(s->init);
     samples_close(&s->train);
     samples_close(&s->eval);
     captures_close(s->captures);

@@ -34,6 +34,7 @@ struct session {
     struct model model;
     struct layer_list layers; /* captured */
     struct df_drafter_config drafter;
+    struct df_drafter_files *init; /* of --init-from, or NULL */
     struct df_batch_limits limits;
 
     struct sample_source train, eval; /* data sets, if it is live */
@@ -62,6 +63,7 @@ struct session {
 /* Each returns DF_OK or a failure with its message.  */
 df_status open_models(struct session *s);
 df_status describe_drafter(struct session *s);
+df_status follow_init_from(struct session *s);
 df_status open_data(struct session *s);
 df_status describe_run(struct session *s);
 df_status begin_output(struct session *s);

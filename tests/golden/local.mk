@@ -23,6 +23,13 @@ tests_golden_target_t_LDADD = $(golden_ldadd)
 tests_golden_tokenizer_t_SOURCES = tests/golden/tokenizer.c
 tests_golden_tokenizer_t_LDADD = $(golden_ldadd)
 
+## A drafter's logits, and the same in torch: see tests/tool/drafter-files.sh.
+check_PROGRAMS += tests/golden/logits
+tests_golden_logits_SOURCES = tests/golden/logits.c
+tests_golden_logits_CPPFLAGS = $(unit_cppflags)
+tests_golden_logits_LDADD = $(golden_ldadd)
+EXTRA_DIST += tests/golden/logits.py
+
 .PHONY: check-golden
 check-golden:
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(golden_tests)'

@@ -35,3 +35,6 @@ tests_tool_make_capture_CPPFLAGS = $(tool_cppflags) $(HDF5_CFLAGS)
 tests_tool_make_capture_LDADD = $(tool_ldadd) $(HDF5_LIBS)
 tool_tests += tests/tool/inspect-findings.sh tests/tool/inspect-pipe.sh \
   tests/tool/inspect-files.sh
+
+## Drafters in both layouts.
+tool_tests += tests/tool/drafter-files.sh

@@ -161,7 +161,7 @@ while IFS='|' read -r options message; do
 done <<'END_OF'
 --block-size 5|trained with block size 4 and mask token 3, not 5 and 3
 --mask-token-id 4094|trained with block size 4 and mask token 3, not 4 and 4094
---target-layer-ids 2|trained on other layers of the target: give
+--target-layer-ids 2|trained on other layers of the target: 3, not 2$
 --num-draft-layers 2 --target-layer-ids 3|of 1 layers, not 2
 END_OF
 check () {

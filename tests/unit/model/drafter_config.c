@@ -39,8 +39,16 @@ static const struct json_case cases[] = {
     BEYOND("another model_type",
            "{'model_type':'llama','architectures':['DFlashDraftModel']}", 0,
            "a drafter's model_type is qwen3, not 'llama'"),
-    BEYOND("the speculators layout", "{'speculators_model_type':'dflash'}", 0,
-           "the speculators layout"),
+    BAD("a mask token that is the padding", WHOLE ",'pad_token_id':3}", 0,
+        "mask_token_id is 3, and so is pad_token_id"),
+    BAD("a mask token that ends a sequence", WHOLE ",'eos_token_id':[5,3]}", 0,
+        "mask_token_id is 3, and so is eos_token_id"),
+    GOOD("other special tokens",
+         WHOLE ",'pad_token_id':4,'eos_token_id':[5,6]}", 0),
+    BEYOND("rope of a part of the features",
+           WHOLE ",'rope_parameters':{'rope_type':'default',"
+                 "'rope_theta':1e4,'partial_rotary_factor':0.25}}",
+           0, "partial_rotary_factor 0.25 is not supported"),
     BEYOND("another kind of drafter",
            DRAFTER ",'block_size':8,'num_target_layers':6," DFLASH
                    ",'projector_type':'domino'}}",

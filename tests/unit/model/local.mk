@@ -20,3 +20,13 @@ tests_unit_model_shards_t_SOURCES = tests/unit/model/shards.c \
 unit_tests += tests/unit/model/weights.t
 tests_unit_model_weights_t_SOURCES = tests/unit/model/weights.c \
   tests/unit/model/files.h
+unit_tests += tests/unit/model/speculators.t
+tests_unit_model_speculators_t_SOURCES = tests/unit/model/speculators.c \
+  tests/unit/model/files.h
+unit_tests += tests/unit/model/drafter_files.t
+tests_unit_model_drafter_files_t_SOURCES = tests/unit/model/drafter_files.c \
+  tests/unit/model/drafters.h tests/unit/model/files.h
+unit_tests += tests/unit/model/drafter_convert.t
+tests_unit_model_drafter_convert_t_SOURCES = \
+  tests/unit/model/drafter_convert.c \
+  tests/unit/model/drafters.h tests/unit/model/files.h

@@ -143,30 +143,20 @@ check_kind(const json_t *json, const char *where)
     return DF_OK;
 }
 
-/* The mask token must mean nothing else: engines take the padding without a
-   word where none is given, and fewer tokens are accepted.  */
+/* Engines take the padding without a word where no mask token is given, and
+   then fewer tokens are accepted.  The end of a sequence is allowed: there
+   are published drafters that were trained with it.  */
 static df_status
 check_mask(const struct df_drafter_config *c, const json_t *json,
            const char *where)
 {
-    static const char *const keys[] = {"pad_token_id", "eos_token_id"};
+    const json_t *pad = json_object_get(json, "pad_token_id");
 
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        const json_t *value = json_object_get(json, keys[i]);
-        size_t n = json_is_array(value) ? json_array_size(value) : 1;
-
-        for (size_t k = 0; k < n; k++) {
-            const json_t *id =
-                json_is_array(value) ? json_array_get(value, k) : value;
-
-            if (json_is_integer(id)
-                && json_integer_value(id) == c->mask_token_id)
-                return DF_FAIL(DF_FORMAT,
-                               "%s: mask_token_id is %d, and so is %s: a"
-                               " mask token of its own is wanted",
-                               where, c->mask_token_id, keys[i]);
-        }
-    }
+    if (json_is_integer(pad) && json_integer_value(pad) == c->mask_token_id)
+        return DF_FAIL(DF_FORMAT,
+                       "%s: mask_token_id is %d, and so is pad_token_id: a"
+                       " mask token of its own is wanted",
+                       where, c->mask_token_id);
     return DF_OK;
 }
 

@@ -208,9 +208,6 @@ static const struct {
     ROW("a mask token that is the target's padding",
         "{" SIZES ",'num_hidden_layers':6,'pad_token_id':3}",
         "mask_token_id is 3, and so is the target's pad_token_id"),
-    ROW("a mask token that ends the target's sequences",
-        "{" SIZES ",'num_hidden_layers':6,'eos_token_id':[1,3]}",
-        "mask_token_id is 3, and so is the target's eos_token_id"),
 };
 
 /* JSON with doubled keys, of which the last counts, without the first.  */

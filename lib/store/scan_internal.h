@@ -13,8 +13,8 @@
 #include "dflash/scan.h"
 #include "store/sample_internal.h"
 
-/* A row.  MIN and MAX leave NaN out; SQUARES isn't finite if a value isn't,
-   or if they are too large.  */
+/* A row.  SQUARES isn't finite if a value isn't, or if they are too large;
+   MIN and MAX only count if it is.  */
 struct df_row_measure {
     uint64_t hash; /* its check */
     float sum, squares, min, max;

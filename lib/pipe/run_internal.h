@@ -133,7 +133,8 @@ struct df_run {
        barrier.  */
     double denominators[DF_MAX_DEVICES];
     bool stopping;
-    bool save_due; /* the first lane's */
+    bool save_due;       /* the first lane's */
+    int64_t steps_saved; /* its last checkpoint's */
 
     struct df_tally tally, eval_tally; /* the log's */
     double last_seconds;               /* when the last step ended */

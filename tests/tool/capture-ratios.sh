@@ -41,7 +41,8 @@ for layout in 0 1; do
   done
 done
 
-# On one core each, and 0.5 where nothing else runs; the tool's own time, without what loading it takes.
+# On one core each, and about 0.5 where nothing else runs.  The tool's own time
+# is without what loading it takes.
 for file in big.h5 big.dfs; do
   concatenate () { seconds cat $file; }
   inspect () {

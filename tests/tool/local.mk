@@ -32,8 +32,8 @@ EXTRA_DIST += tests/tool/train.sh tests/tool/capture.sh
 check_PROGRAMS += tests/tool/capture-early
 tests_tool_capture_early_SOURCES = $(dflash_capture_SOURCES) \
   lib/pipe/postprocess.c
-tests_tool_capture_early_CPPFLAGS = $(unit_cppflags) $(dflash_capture_CPPFLAGS) \
-  -DDF_TEST_RELEASE_EARLY
+tests_tool_capture_early_CPPFLAGS = $(unit_cppflags) \
+  $(dflash_capture_CPPFLAGS) -DDF_TEST_RELEASE_EARLY
 tests_tool_capture_early_LDADD = src/common/libcommon.la lib/libcore.la \
   $(JANSSON_LIBS)
 tool_tests += tests/tool/capture-early.sh

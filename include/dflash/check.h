@@ -29,19 +29,6 @@ enum {
     DF_CHECK_WORD = 16 /* bytes */
 };
 
-/* Upper half of the product of A and B.  */
-static inline DF_BOTH uint64_t
-df_check_high(uint64_t a, uint64_t b)
-{
-#ifdef __CUDA_ARCH__
-    return __umul64hi(a, b);
-#else
-    __extension__ typedef unsigned __int128 wide;
-
-    return (uint64_t) ((wide) a * b >> 64);
-#endif
-}
-
 /* What the word LO, HI at place P adds to the check of its row.  */
 static inline DF_BOTH uint64_t
 df_check_word(uint64_t lo, uint64_t hi, uint64_t p)
@@ -49,7 +36,14 @@ df_check_word(uint64_t lo, uint64_t hi, uint64_t p)
     uint64_t a = lo ^ (0x9E3779B97F4A7C15u + p * 0xD1342543DE82EF95u);
     uint64_t b = hi ^ (0xC2B2AE3D27D4EB4Fu + p * 0xAF251AF3B0F025B5u);
 
-    return a * b ^ df_check_high(a, b);
+#ifdef __CUDA_ARCH__
+    return a * b ^ __umul64hi(a, b);
+#else
+    __extension__ typedef unsigned __int128 wide;
+    wide product = (wide) a * b;
+
+    return (uint64_t) product ^ (uint64_t) (product >> 64);
+#endif
 }
 
 /* The check of the COUNT elements of 16 bits at ROW.  */

@@ -111,6 +111,9 @@ DF_EXPORT DF_MUST_USE df_status df_pipe_run(struct df_pipe *pipe);
 /* Make a running pipe fail with the calling thread's last error.  */
 DF_EXPORT void df_pipe_fail(struct df_pipe *pipe);
 
+/* Whether it failed.  From any thread.  */
+DF_EXPORT bool df_pipe_failed(struct df_pipe *pipe);
+
 /* Numbers of stage STAGE so far, from any thread; seconds since the run
    began.  */
 DF_EXPORT void df_pipe_get_stats(struct df_pipe *pipe, size_t stage,

@@ -159,6 +159,12 @@ struct df_captures_options {
     /* If not NULL, gets what is wrong with whole files, and what is right of
        them can be read nevertheless.  */
     df_capture_problem *problem;
+    /* With PROBLEM: leave out files that can't be opened or don't belong to
+       the first one, if one is left.  */
+    bool leave_out;
+    /* If not NULL, asked several times a second while a pipe is silent: true
+       makes whoever reads it return DF_CANCELED.  From any thread.  */
+    bool (*gives_up)(void *arg);
     void *arg;
 };
 

@@ -30,8 +30,8 @@ struct df_source {
    fills in has hidden states, in the layout that the run is told; a sample
    of 0 tokens is left out of its batch, which may be empty then.  NEXT, for
    a pipe, gives one sample after the other, DF_END behind the last, and is
-   called by one thread; what OUT points to stays valid until the next
-   call.  */
+   called by one thread; what OUT points to stays valid until the next call.
+   DF_CANCELED says that it won't wait any longer, and stops the run.  */
 struct df_record_source {
     void *arg;
     df_status (*read)(void *arg, size_t thread, uint32_t index,
@@ -160,6 +160,10 @@ DF_EXPORT DF_MUST_USE df_status df_run_train(struct df_run *run);
 /* Ask a running df_run_train to finish its step, save and return.  From any
    thread or signal handler.  */
 DF_EXPORT void df_run_stop(struct df_run *run);
+
+/* Whether df_run_stop was called, or a stage failed: no more input is wanted.
+   From any thread.  */
+DF_EXPORT bool df_run_ends(const struct df_run *run);
 
 /* Steps done so far, whether df_run_stop ended the run.  */
 DF_EXPORT int64_t df_run_steps_done(const struct df_run *run);

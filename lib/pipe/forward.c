@@ -88,16 +88,34 @@ pack(void *arg, int layer, const void *x, struct df_stream *stream)
     return status;
 }
 
+/* The checks go where they are wanted at once, ahead of the next pass and not
+   with the states: if those are overwritten before they are copied, what
+   comes with them isn't the check of what took their place.  */
+static df_status
+bring_checks(const struct df_run *run, struct df_target_state *t,
+             struct df_buffer *from, struct df_buffer *to, size_t T)
+{
+    const struct df_hidden_layout *l = &run->layout;
+
+    if (!l->checks || from == to)
+        return DF_OK;
+    DF_TRY(df_stream_wait(t->compute, to->free.last));
+    return df_copy(t->compute, df_hidden_check(l, to->memory),
+                   df_hidden_check(l, from->memory),
+                   T * df_hidden_checks(l) * sizeof(uint64_t));
+}
+
 df_status
 df_run_forward(struct df_run *run, struct df_target_state *t,
                const struct df_batch *batch, struct df_mirror *mirror,
-               struct df_buffer *buffer)
+               struct df_buffer *buffer, struct df_buffer *own)
 {
     struct packing p = {run, batch, &mirror->arrays, buffer};
 
     DF_TRY(df_copy(t->compute, mirror->memory, batch->memory, batch->bytes));
     DF_TRY(df_target_forward(t->target, t->compute, batch, &mirror->arrays,
                              pack, &p));
+    DF_TRY(bring_checks(run, t, buffer, own, batch->T));
     DF_TRY(df_fence_record(&buffer->full, t->compute));
     return df_event_record(mirror->done, t->compute);
 }
@@ -136,7 +154,8 @@ df_target_work(struct df_worker *worker, struct df_item *item)
     slot->packed = t->buffer ? t->buffer : &slot->own;
     t->turn++;
     DF_TRY(df_event_wait(mirror->done));
-    DF_TRY(df_run_forward(run, t, slot->box->batch, mirror, slot->packed));
+    DF_TRY(df_run_forward(run, t, slot->box->batch, mirror, slot->packed,
+                          &slot->own));
     DF_TRY(df_slot_move(slot, DF_SLOT_FILLING, DF_SLOT_COPYING));
     item->data = slot;
     return DF_OK;

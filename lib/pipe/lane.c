@@ -235,6 +235,10 @@ df_lane_finish(struct df_worker *worker)
         status = catch_up(worker, lane, run->steps);
     if (status != DF_OK && status != DF_END)
         return status;
+    /* Where a pipe ends isn't known before.  */
+    if (lane == &run->lanes[0]
+        && atomic_load(&run->steps_done) > run->steps_saved)
+        run->save_due = true;
     DF_TRY(df_lane_save(worker, lane));
     return df_stream_sync(lane->compute);
 }

@@ -76,7 +76,9 @@ read_planned(struct df_run *run, size_t thread, struct df_reader_state *r,
     return DF_OK;
 }
 
-/* The sample that begins the next batch; END when the pipe ended.  */
+/* The sample that begins the next batch; ended when the pipe ended, or when
+   whoever reads it gave up: then the run is stopped, and ends where a pipe
+   would.  */
 static df_status
 peek(struct df_run *run)
 {
@@ -86,7 +88,9 @@ peek(struct df_run *run)
         return DF_OK;
     df_status status = run->o.records.next(run->o.records.arg, &p->next);
     p->has_next = status == DF_OK;
-    p->ended = status == DF_END;
+    p->ended = status == DF_END || status == DF_CANCELED;
+    if (status == DF_CANCELED)
+        atomic_store(&run->stopped, true);
     return p->ended ? DF_OK : status;
 }
 

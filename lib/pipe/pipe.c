@@ -35,6 +35,15 @@ df_pipe_fail(struct df_pipe *p)
     pthread_mutex_unlock(&p->lock);
 }
 
+bool
+df_pipe_failed(struct df_pipe *p)
+{
+    pthread_mutex_lock(&p->lock);
+    bool failed = p->failed;
+    pthread_mutex_unlock(&p->lock);
+    return failed;
+}
+
 /* The worker is at its end, or had enough: the stages before it needn't make
    more.  */
 static void

@@ -155,6 +155,7 @@ df_run_new(struct df_run **out, const struct df_run_options *options)
         options->plan ? df_plan_steps(options->plan) : options->pipe_steps;
     run->schedule = run->steps;
     run->steps_done = run->steps_logged = options->first_step;
+    run->steps_saved = options->first_step;
     run->noise_key = df_key(options->seed, DF_KEY_NOISE);
     run->layout = (struct df_hidden_layout){
         .split = options->split,
@@ -206,6 +207,12 @@ void
 df_run_stop(struct df_run *run)
 {
     atomic_store(&run->stop, true);
+}
+
+bool
+df_run_ends(const struct df_run *run)
+{
+    return atomic_load(&run->stop) || df_pipe_failed(run->pipe);
 }
 
 int64_t

@@ -133,7 +133,8 @@ struct df_run {
        barrier.  */
     double denominators[DF_MAX_DEVICES];
     bool stopping;
-    bool save_due; /* the first lane's */
+    bool save_due;       /* the first lane's */
+    int64_t steps_saved; /* its last checkpoint's */
 
     struct df_tally tally, eval_tally; /* the log's */
     double last_seconds;               /* when the last step ended */
@@ -196,12 +197,14 @@ DF_MUST_USE df_status df_lane_save(struct df_worker *worker,
 DF_MUST_USE df_status df_run_save(struct df_run *run, int64_t step);
 
 /* Queue target T's pass over BATCH in MIRROR, packed into BUFFER, which is
-   waited for and recorded.  */
+   waited for and recorded.  If there are checks, OWN, which may be BUFFER, is
+   where they go.  */
 DF_MUST_USE df_status df_run_forward(struct df_run *run,
                                      struct df_target_state *t,
                                      const struct df_batch *batch,
                                      struct df_mirror *mirror,
-                                     struct df_buffer *buffer);
+                                     struct df_buffer *buffer,
+                                     struct df_buffer *own);
 
 /* Queue LANE's pass over BATCH in MIRROR with the states at HIDDEN; with
    gradients if TRAIN.  READ, unless NULL, is recorded behind the last read

@@ -32,7 +32,6 @@ df_hidden_copy(const struct df_hidden_layout *l, struct df_stream *stream,
     size_t layers = l->split ? l->K : 1, row = l->H * sizeof(uint16_t);
     size_t bytes = T * row * (l->split ? 1 : l->K);
     size_t last = df_hidden_offset_last(l);
-    size_t checks = df_hidden_offset_checks(l);
     const char *from = src;
     char *to = dst;
 
@@ -40,9 +39,6 @@ df_hidden_copy(const struct df_hidden_layout *l, struct df_stream *stream,
         DF_TRY(df_copy(stream, to + k * l->max_T * row,
                        from + k * l->max_T * row, bytes));
     if (l->last)
-        DF_TRY(df_copy(stream, to + last, from + last, T * row));
-    if (l->checks)
-        DF_TRY(df_copy(stream, to + checks, from + checks,
-                       T * df_hidden_checks(l) * sizeof(uint64_t)));
+        return df_copy(stream, to + last, from + last, T * row);
     return DF_OK;
 }

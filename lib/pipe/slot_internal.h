@@ -119,7 +119,8 @@ df_hidden_check(const struct df_hidden_layout *l, void *memory)
     return l->checks ? (uint64_t *) (at + df_hidden_offset_checks(l)) : NULL;
 }
 
-/* Queue the copy of T rows from SRC to DST, both of layout L.  */
+/* Queue the copy of T rows from SRC to DST, both of layout L, without their
+   checks.  */
 DF_MUST_USE df_status df_hidden_copy(const struct df_hidden_layout *l,
                                      struct df_stream *stream, void *dst,
                                      const void *src, size_t T);

@@ -143,7 +143,8 @@ df_lane_save(struct df_worker *worker, struct df_lane *lane)
         return DF_OK;
     run->save_due = false;
     DF_TRY(df_worker_wait(worker, all_logged, run));
-    return df_run_save(run, atomic_load(&run->steps_done));
+    run->steps_saved = atomic_load(&run->steps_done);
+    return df_run_save(run, run->steps_saved);
 }
 
 static df_status

@@ -66,7 +66,8 @@ warm_target(struct df_run *run, struct df_target_state *t,
 {
     struct df_buffer *buffer = t->buffers ? t->buffers : &run->slots[0].own;
 
-    DF_TRY(df_run_forward(run, t, batch, &t->mirrors[0], buffer));
+    DF_TRY(df_run_forward(run, t, batch, &t->mirrors[0], buffer,
+                          &run->slots[0].own));
     return df_stream_sync(t->compute);
 }
 

@@ -72,22 +72,41 @@ report(const struct df_captures *c, df_status status)
 }
 
 static df_status
-open_file(struct df_captures *c, const char *path)
+open_file(struct df_captures *c, const char *path,
+          struct df_capture_file **file)
 {
-    struct df_capture_file **file = &c->files[c->n_files];
     df_capture_open *open_format;
     df_status note;
     char text[200];
 
     DF_TRY(detect(path, &open_format));
-    c->n_files++;
     DF_TRY(open_format(file, path, &c->options, &note));
-    DF_TRY(report(c, note));
-    if (df_capture_differs(&c->files[0]->head.header, &(*file)->head.header,
-                           false, text, sizeof text))
+    if (c->n_files > 0
+        && df_capture_differs(&c->files[0]->head.header, &(*file)->head.header,
+                              false, text, sizeof text))
         return DF_FAIL(DF_FORMAT, "%s and %s don't belong together: %s",
                        c->files[0]->path, path, text);
-    return DF_OK;
+    if (c->n_files > 0 && (c->files[0]->pipe || (*file)->pipe))
+        return DF_FAIL(DF_INVALID, "%s: a pipe is read alone",
+                       c->files[0]->pipe ? c->files[0]->path : path);
+    return report(c, note);
+}
+
+/* Add the file PATH, or leave it out.  */
+static df_status
+add_file(struct df_captures *c, const char *path)
+{
+    struct df_capture_file *file = NULL;
+    df_status status = open_file(c, path, &file);
+
+    if (status == DF_OK) {
+        c->files[c->n_files++] = file;
+        return DF_OK;
+    }
+    df_capture_file_free(file);
+    if (!c->options.leave_out || status == DF_CANCELED)
+        return status;
+    return report(c, status);
 }
 
 static int
@@ -164,11 +183,9 @@ static df_status
 open_all(struct df_captures *c, const char *const *paths, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        DF_TRY(open_file(c, paths[i]));
-    for (size_t i = 0; i < n; i++)
-        if (c->files[i]->pipe && n > 1)
-            return DF_FAIL(DF_INVALID, "%s: a pipe is read alone",
-                           c->files[i]->path);
+        DF_TRY(add_file(c, paths[i]));
+    if (c->n_files == 0)
+        return df_error_last()->status;
     DF_TRY(merge(c));
     return drop_twins(c);
 }

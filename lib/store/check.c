@@ -1,37 +1,35 @@
 #include <config.h>
 
-#include <string.h>
+#include "store/check_internal.h"
 
-#include "dflash/check.h"
+enum {
+    WORD = DF_CHECK_WORD / sizeof(uint16_t)
+};
 
-#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#    error "captures are little-endian, and so must be the machine"
-#endif
-
-static uint64_t
-load(const char *p)
+uint64_t
+df_check_from(const uint16_t *row, size_t first, size_t count)
 {
-    uint64_t x;
+    size_t words = count / WORD, rest = count % WORD;
+    uint64_t sum = 0;
 
-    memcpy(&x, p, sizeof x);
-    return x;
+    for (size_t i = first / WORD; i < words; i++) {
+        const uint16_t *at = row + i * WORD;
+
+        sum +=
+            df_check_word(df_check_load(at), df_check_load(at + WORD / 2), i);
+    }
+    if (rest > 0) {
+        uint16_t tail[WORD] = {0};
+
+        memcpy(tail, row + words * WORD, rest * sizeof *row);
+        sum += df_check_word(df_check_load(tail),
+                             df_check_load(tail + WORD / 2), words);
+    }
+    return sum;
 }
 
 uint64_t
 df_check_row(const uint16_t *row, size_t count)
 {
-    const char *p = (const char *) row;
-    size_t size = count * sizeof *row;
-    size_t words = size / DF_CHECK_WORD, rest = size % DF_CHECK_WORD;
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < words; i++, p += DF_CHECK_WORD)
-        sum += df_check_word(load(p), load(p + 8), i);
-    if (rest > 0) {
-        char tail[DF_CHECK_WORD] = {0};
-
-        memcpy(tail, p, rest);
-        sum += df_check_word(load(tail), load(tail + 8), words);
-    }
-    return sum;
+    return df_check_from(row, 0, count);
 }

@@ -60,20 +60,21 @@ create_set(const struct df_h5 *h5, struct df_h5_set *set, size_t row_bytes)
     return set->id >= 0;
 }
 
-/* The attribute NAME = TEXT on OBJECT, of variable length: that is what h5py
-   shows as a string.  */
+/* The attribute NAME = TEXT on OBJECT, of fixed length: a variable one would
+   lie in a heap, which alone of all metadata has no checksum.  */
 static bool
 put_attribute(hid_t object, const char *name, const char *text)
 {
     hid_t type = H5Tcopy(H5T_C_S1);
     hid_t space = H5Screate(H5S_SCALAR);
     hid_t id = -1;
-    bool good = type >= 0 && space >= 0 && H5Tset_size(type, H5T_VARIABLE) >= 0
+    bool good = type >= 0 && space >= 0 && H5Tset_size(type, strlen(text)) >= 0
+                && H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0
                 && H5Tset_cset(type, H5T_CSET_UTF8) >= 0;
 
     if (good)
         id = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    good = id >= 0 && H5Awrite(id, type, &text) >= 0;
+    good = id >= 0 && H5Awrite(id, type, text) >= 0;
     if (id >= 0)
         good &= H5Aclose(id) >= 0;
     if (type >= 0)

@@ -26,6 +26,10 @@ void
 df_h5_lock(struct df_h5_quiet *before)
 {
     pthread_mutex_lock(&lock);
+    /* Of no effect but on the first call: HDF5 has nothing to close at exit,
+       as we close our files, and after a damaged one it would say that it
+       goes round in circles.  */
+    (void) !H5dont_atexit();
     H5Eget_auto2(H5E_DEFAULT, &before->func, &before->data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
@@ -289,14 +293,14 @@ hid_t
 df_h5_io_access(struct df_h5_io *io)
 {
     hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
-    hid_t id = H5FDregister(&driver);
-    bool good = fapl >= 0 && id >= 0 && H5Pset_driver(fapl, id, &io) >= 0
-                && H5Pset_fclose_degree(fapl, H5F_CLOSE_STRONG) >= 0;
 
-    /* The list keeps the driver.  */
-    if (id >= 0)
-        H5FDunregister(id);
-    if (good)
+    /* HDF5 looks at the driver once more when it has closed the file.  */
+    if (io->driver < 0)
+        io->driver = H5FDregister(&driver);
+    if (fapl >= 0 && io->driver >= 0
+        && H5Pset_driver(fapl, io->driver, &io) >= 0
+        && H5Pset_fclose_degree(fapl, H5F_CLOSE_STRONG) >= 0
+        && H5Pset_libver_bounds(fapl, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0)
         return fapl;
     if (fapl >= 0)
         H5Pclose(fapl);

@@ -189,6 +189,7 @@ df_h5_io_open(struct df_h5_io **out, const char *path, enum df_h5_open how)
     if (!io)
         return DF_FAIL(DF_NO_MEMORY, "%s", path);
     io->fd = io->journal = -1;
+    io->driver = -1;
     io->writable = how != DF_H5_READ;
     io->path = strdup(path);
     if (asprintf(&io->journal_path, "%s.journal", path) < 0)
@@ -255,6 +256,8 @@ df_h5_io_free(struct df_h5_io *io)
         io->orphaned = io->dead = true;
         return;
     }
+    if (io->driver >= 0)
+        H5FDunregister(io->driver);
     drop_patches(io);
     if (io->journal >= 0)
         close(io->journal);

@@ -40,6 +40,7 @@ struct df_h5_patch {
 struct df_h5_io {
     char *path;
     int fd;
+    hid_t driver; /* -1: none yet */
     bool writable;
     size_t users;  /* files that HDF5 holds over it: 0 or 1 */
     bool orphaned; /* to be freed by the last of them */

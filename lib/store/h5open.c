@@ -3,6 +3,7 @@
 
 #include <config.h>
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,33 +48,37 @@ df_h5_close(struct df_h5 *h5)
                : df_h5_fail(h5->io, "closing it");
 }
 
-/* The text attribute NAME of OBJECT into BUF; "" if there is none.  */
+static hssize_t
+count_points(hid_t attribute)
+{
+    hid_t space = H5Aget_space(attribute);
+    hssize_t n = H5Sget_simple_extent_npoints(space);
+
+    H5Sclose(space);
+    return n;
+}
+
+/* The text attribute NAME of OBJECT into BUF; "" if there is none of fixed
+   length.  One of variable length lies in a heap, which alone of all metadata
+   has no checksum: it isn't touched.  */
 static void
 get_attribute(hid_t object, const char *name, char *buf, size_t size)
 {
-    hid_t type = H5Tcopy(H5T_C_S1), id = -1;
+    hid_t id = -1, type = -1;
 
     memset(buf, 0, size);
     if (H5Aexists(object, name) > 0)
         id = H5Aopen(object, name, H5P_DEFAULT);
-    if (id >= 0 && H5Tset_size(type, size - 1) >= 0) {
-        hid_t stored = H5Aget_type(id);
-
-        if (H5Tget_class(stored) == H5T_STRING) {
-            char *text = NULL;
-
-            if (H5Tis_variable_str(stored) <= 0)
-                (void) H5Aread(id, type, buf);
-            else if (H5Aread(id, stored, &text) >= 0 && text) {
-                snprintf(buf, size, "%s", text);
-                H5free_memory(text);
-            }
-        }
-        H5Tclose(stored);
-    }
+    if (id >= 0)
+        type = H5Aget_type(id);
+    if (type >= 0 && H5Tget_class(type) == H5T_STRING
+        && H5Tis_variable_str(type) == 0 && H5Tget_size(type) < size
+        && count_points(id) == 1 && H5Aread(id, type, buf) < 0)
+        memset(buf, 0, size);
+    if (type >= 0)
+        H5Tclose(type);
     if (id >= 0)
         H5Aclose(id);
-    H5Tclose(type);
 }
 
 /* bf16 as HDF5 can describe it: uint16 that is said to be, or a float of
@@ -286,13 +291,38 @@ open_sets(struct df_h5 *h5)
     return check_rows(h5);
 }
 
+/* HDF5's library trusts what it reads: in its older formats a damaged file
+   can crash it, or keep it busy for ever.  In the one of 1.10 all metadata
+   have checksums, which it looks at first.  */
+static df_status
+check_superblock(const struct df_h5_io *io)
+{
+    enum {
+        SIGNATURE = 8,
+        VERSION = 3
+    };
+    uint8_t start[SIGNATURE + 1];
+
+    if (!df_read_at(io->fd, start, sizeof start, 0))
+        return DF_FAIL_ERRNO(DF_IO, "%s: %s", io->path, strerror(errno));
+    if (start[SIGNATURE] != VERSION)
+        return DF_FAIL(DF_UNSUPPORTED,
+                       "%s: HDF5 with a superblock of version %d, not %d: its "
+                       "metadata have no checksums; write it with the "
+                       "library's version bound to 1.10 (h5py: libver='v110')",
+                       io->path, start[SIGNATURE], VERSION);
+    return DF_OK;
+}
+
 df_status
 df_h5_open(struct df_h5 *h5)
 {
     char format[32], *text;
-    hid_t access = df_h5_io_access(h5->io);
+    hid_t access;
     df_status status;
 
+    DF_TRY(check_superblock(h5->io));
+    access = df_h5_io_access(h5->io);
     if (access >= 0) {
         h5->file =
             H5Fopen(h5->io->path,
@@ -305,7 +335,7 @@ df_h5_open(struct df_h5 *h5)
     if (strncmp(format, "dflash-hdf5 ", 12) != 0)
         return DF_FAIL(DF_FORMAT,
                        "%s: HDF5, but not a capture: no attribute "
-                       "format = dflash-hdf5 1",
+                       "format = dflash-hdf5 1, a string of fixed length",
                        h5->io->path);
     if (strcmp(format, "dflash-hdf5 1") != 0)
         return DF_FAIL(DF_UNSUPPORTED,

@@ -1,6 +1,7 @@
 #include <config.h>
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 
 enum {
     BUFFER = 64 << 10,
+    PATIENCE = 100, /* ms */
     MOVE_MAX = 1 << 30
 };
 
@@ -26,12 +28,28 @@ df_input_clear(struct df_input *in)
     in->buffer = NULL;
 }
 
+/* Wait until there is something to read, be it the end.  */
+static df_status
+wait_for(const struct df_input *in)
+{
+    struct pollfd pollfd = {.fd = in->fd, .events = POLLIN};
+
+    while (in->gives_up) {
+        if (in->gives_up(in->arg))
+            return DF_FAIL(DF_CANCELED, "%s: given up", in->name);
+        if (poll(&pollfd, 1, PATIENCE) > 0)
+            break;
+    }
+    return DF_OK;
+}
+
 /* One read, of at least a byte unless at the end.  */
 static df_status
 read_once(const struct df_input *in, void *out, size_t size, size_t *got)
 {
     ssize_t n;
 
+    DF_TRY(wait_for(in));
     do
         n = read(in->fd, out, size < MOVE_MAX ? size : MOVE_MAX);
     while (n < 0 && errno == EINTR);

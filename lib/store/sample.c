@@ -3,17 +3,33 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "store/sample_internal.h"
 
 enum {
-    ALIGNMENT = 64
+    ALIGNMENT = 64,
+    PAGE = 2 << 20 /* a large one */
 };
+
+/* A large room is of large pages, if the system has them: it is written and
+   read from end to end for every sample.  */
+static uint8_t *
+make_room(uint64_t size)
+{
+    uint8_t *data =
+        aligned_alloc(size < PAGE ? (size_t) ALIGNMENT : PAGE, size);
+
+    if (data && size >= PAGE)
+        (void) !madvise(data, size, MADV_HUGEPAGE);
+    return data;
+}
 
 df_status
 df_room_fit(struct df_room *room, uint64_t size, const char *where)
 {
-    uint64_t wanted = (size + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
+    uint64_t unit = size < PAGE ? ALIGNMENT : PAGE;
+    uint64_t wanted = (size / unit + 1) * unit;
 
     if (size <= room->size)
         return DF_OK;
@@ -22,7 +38,7 @@ df_room_fit(struct df_room *room, uint64_t size, const char *where)
                        where, size);
     free(room->data);
     room->size = 0;
-    room->data = aligned_alloc(ALIGNMENT, wanted);
+    room->data = make_room(wanted);
     if (!room->data)
         return DF_FAIL(DF_NO_MEMORY, "%s: a sample of %" PRIu64 " bytes",
                        where, size);

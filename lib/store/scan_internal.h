@@ -13,8 +13,8 @@
 #include "dflash/scan.h"
 #include "store/sample_internal.h"
 
-/* A row.  MIN and MAX leave NaN out; SQUARES isn't finite if a value isn't,
-   or if they are too large.  */
+/* A row.  SQUARES isn't finite if a value isn't, or if they are too large;
+   MIN and MAX only count if it is.  */
 struct df_row_measure {
     uint64_t hash; /* its check */
     float sum, squares, min, max;
@@ -52,8 +52,8 @@ _Static_assert(sizeof(struct df_row_entry) == 32, "two entries a cache line");
 /* Two entries a bucket: [0] the newest, [1] the one with the smallest hash
    of all that were there.  */
 struct df_row_table {
-    void *memory;
-    struct df_row_entry *entries; /* in MEMORY, aligned to cache lines */
+    struct df_row_entry *entries;
+    size_t size; /* bytes */
     int shift;
 };
 DF_MUST_USE df_status df_row_table_init(struct df_row_table *table,

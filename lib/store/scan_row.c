@@ -1,6 +1,6 @@
-/* Rows: one pass of floats for range and sums, one of products for the check,
-   while the row is in the first cache.  What isn't finite shows in the sum of
-   squares, and only then is looked at more closely.  */
+/* Rows: one pass for range, sums and check, whose products run beside the
+   vectors of the others.  What isn't finite shows in the sum of squares, and
+   only then is looked at more closely.  */
 
 #include <config.h>
 
@@ -8,61 +8,106 @@
 #include <string.h>
 
 #include "cpu/clones_internal.h"
-#include "dflash/check.h"
 #include "dflash/dtype.h"
+#include "store/check_internal.h"
 #include "store/scan_internal.h"
 
 enum {
-    PIECE = 8 /* elements of poison together that show */
+    STEP = 32, /* elements: a cache line */
+    WORD = DF_CHECK_WORD / sizeof(uint16_t),
+    INFINITE = 0x7f80,
+    AHEAD = 2048, /* elements; the next row mostly lies behind this one */
+    PIECE = 8     /* elements of poison together that show */
 };
 #define LARGE 0x1p26f /* no hidden state is that large */
 
-/* Two elements a word: so the loop needs no widening and has two chains of
-   sums.  */
-static DF_CLONES void
-measure_pairs(struct df_row_measure *out, const uint16_t *row, size_t pairs)
+/* An integer with the order of the floats: a vector has more of those, and
+   the minimum of two is one instruction.  */
+static inline int16_t
+in_order(uint16_t bits)
 {
-    float s0 = 0, s1 = 0, q0 = 0, q1 = 0;
-    float lo0 = INFINITY, lo1 = INFINITY, hi0 = -INFINITY, hi1 = -INFINITY;
+    int16_t x = (int16_t) bits;
 
-#pragma omp simd reduction(+ : s0, s1, q0, q1) reduction(min : lo0, lo1) \
-    reduction(max : hi0, hi1)
-    for (size_t i = 0; i < pairs; i++) {
-        uint32_t word;
+    return (int16_t) (x ^ ((x >> 15) & 0x7fff));
+}
 
-        memcpy(&word, row + 2 * i, sizeof word);
-        float x = df_f32_from_bits(word << 16);
-        float y = df_f32_from_bits(word & 0xffff0000u);
+/* The steps that COUNT elements fill.  Sums, of even and of odd elements, and
+   range are kept by the place within a step: in vectors, which stay in
+   registers while they are arrays of their own.  */
+static DF_CLONES_AVX2 void
+measure_steps(struct df_row_measure *out, const uint16_t *row, size_t count)
+{
+    float s0[STEP / 2] = {0}, s1[STEP / 2] = {0};
+    float q0[STEP / 2] = {0}, q1[STEP / 2] = {0};
+    int16_t min[STEP], max[STEP];
+    uint64_t hash = 0, p = 0;
 
-        s0 += x;
-        s1 += y;
-        q0 += x * x;
-        q1 += y * y;
-        lo0 = x < lo0 ? x : lo0;
-        lo1 = y < lo1 ? y : lo1;
-        hi0 = x > hi0 ? x : hi0;
-        hi1 = y > hi1 ? y : hi1;
+    for (int i = 0; i < STEP; i++) {
+        min[i] = in_order(INFINITE);
+        max[i] = in_order(0x8000 | INFINITE);
     }
-    out->sum = s0 + s1;
-    out->squares = q0 + q1;
-    out->min = lo0 < lo1 ? lo0 : lo1;
-    out->max = hi0 > hi1 ? hi0 : hi1;
+    for (size_t at = 0; at + STEP <= count; at += STEP) {
+        const uint16_t *step = row + at;
+
+        __builtin_prefetch(step + AHEAD);
+#pragma GCC unroll 4
+        for (size_t i = 0; i < STEP; i += WORD)
+            hash += df_check_word(df_check_load(step + i),
+                                  df_check_load(step + i + WORD / 2), p++);
+#pragma GCC unroll 4
+        for (size_t i = 0; i < STEP / 2; i++) {
+            uint32_t pair;
+
+            memcpy(&pair, step + 2 * i, sizeof pair);
+            float x = df_f32_from_bits(pair << 16);
+            float y = df_f32_from_bits(pair & 0xffff0000u);
+
+            s0[i] += x;
+            s1[i] += y;
+            q0[i] += x * x;
+            q1[i] += y * y;
+        }
+#pragma GCC unroll 4
+        for (size_t i = 0; i < STEP; i++) {
+            int16_t x = in_order(step[i]);
+
+            min[i] = x < min[i] ? x : min[i];
+            max[i] = x > max[i] ? x : max[i];
+        }
+    }
+    int16_t least = min[0], most = max[0];
+    float sum = 0, squares = 0;
+    for (int i = 0; i < STEP / 2; i++) {
+        sum += s0[i] + s1[i];
+        squares += q0[i] + q1[i];
+    }
+    for (int i = 1; i < STEP; i++) {
+        least = min[i] < least ? min[i] : least;
+        most = max[i] > most ? max[i] : most;
+    }
+    out->sum = sum;
+    out->squares = squares;
+    out->min = df_f32_from_bf16((uint16_t) in_order((uint16_t) least));
+    out->max = df_f32_from_bf16((uint16_t) in_order((uint16_t) most));
+    out->hash = hash;
 }
 
 void
 df_scan_measure(struct df_row_measure *out, const uint16_t *row, size_t count)
 {
-    measure_pairs(out, row, count / 2);
-    if (count % 2 > 0) {
-        float x = df_f32_from_bf16(row[count - 1]);
+    size_t at = count / STEP * STEP;
+
+    measure_steps(out, row, count);
+    out->hash += df_check_from(row, at, count);
+    for (; at < count; at++) {
+        float x = df_f32_from_bf16(row[at]);
 
         out->sum += x;
         out->squares += x * x;
         out->min = x < out->min ? x : out->min;
         out->max = x > out->max ? x : out->max;
     }
-    out->hash = df_check_row(row, count);
-    out->uniform = out->min >= out->max;
+    out->uniform = !(out->min < out->max);
     for (size_t i = 1; i < count && out->uniform; i++)
         out->uniform = row[i] == row[0];
     out->damaged = false;

@@ -3,7 +3,7 @@
 
 #include <config.h>
 
-#include <stdlib.h>
+#include <sys/mman.h>
 
 #include "store/scan_internal.h"
 
@@ -20,20 +20,24 @@ df_row_table_init(struct df_row_table *table, size_t bytes)
     while (log < 40 && ((size_t) LINE << (log + 1)) <= bytes)
         log++;
     table->shift = 64 - log;
-    /* The system's zeros cost nothing until they are used.  */
-    table->memory = calloc(((size_t) 1 << log) + 1, LINE);
-    if (!table->memory)
-        return DF_FAIL(DF_NO_MEMORY, "a table of %zu bytes",
-                       (size_t) LINE << log);
-    table->entries =
-        (void *) (((uintptr_t) table->memory + LINE - 1) / LINE * LINE);
+    table->size = (size_t) LINE << log;
+    /* The system's zeros cost nothing until they are used.  Rows lie anywhere
+       in the table, so small pages would be in no cache of theirs.  */
+    table->entries = mmap(NULL, table->size, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (table->entries == MAP_FAILED) {
+        table->entries = NULL;
+        return DF_FAIL(DF_NO_MEMORY, "a table of %zu bytes", table->size);
+    }
+    (void) !madvise(table->entries, table->size, MADV_HUGEPAGE);
     return DF_OK;
 }
 
 void
 df_row_table_clear(struct df_row_table *table)
 {
-    free(table->memory);
+    if (table->entries)
+        munmap(table->entries, table->size);
     *table = (struct df_row_table){0};
 }
 

@@ -46,13 +46,17 @@ struct df_input {
     uint8_t *buffer;
     size_t at, end; /* what of it is unread */
     uint64_t taken; /* bytes handed out */
+    /* If not NULL, asked while there is nothing to read: whether to give up.
+     */
+    bool (*gives_up)(void *arg);
+    void *arg;
 };
 DF_MUST_USE df_status df_input_init(struct df_input *in, int fd,
                                     const char *name);
 void df_input_clear(struct df_input *in);
 
 /* Read up to SIZE bytes, as many as there are before the end: *GOT.  Short
-   reads and signals don't matter.  DF_IO.  */
+   reads and signals don't matter.  DF_IO, DF_CANCELED.  */
 DF_MUST_USE df_status df_input_read(struct df_input *in, void *out,
                                     size_t size, size_t *got);
 

@@ -188,6 +188,7 @@ take_line(struct stream_file *f, char **out, size_t *len)
 {
     size_t size = 0, n = 0, got = 1;
     char *line = NULL;
+    df_status status = DF_OK;
 
     for (;;) {
         if (n == size) {
@@ -197,7 +198,8 @@ take_line(struct stream_file *f, char **out, size_t *len)
                 break;
             line = grown;
         }
-        if (df_input_read(&f->in, line + n, 1, &got) != DF_OK || got == 0)
+        status = df_input_read(&f->in, line + n, 1, &got);
+        if (status != DF_OK || got == 0)
             break;
         if (line[n] == '\n') {
             *out = line;
@@ -207,6 +209,8 @@ take_line(struct stream_file *f, char **out, size_t *len)
         n++;
     }
     free(line);
+    if (status != DF_OK)
+        return status;
     return DF_FAIL(DF_FORMAT, "%s: %s", f->base.path,
                    got == 0 ? "truncated within its header"
                             : "no header that could be read");
@@ -328,8 +332,16 @@ walk(struct stream_file *f)
     return DF_OK;
 }
 
+static bool
+never(void *arg)
+{
+    (void) arg;
+    return false;
+}
+
 static df_status
-open_fd(struct stream_file *f, const char *path)
+open_fd(struct stream_file *f, const char *path,
+        const struct df_captures_options *options)
 {
     struct stat st;
 
@@ -337,18 +349,27 @@ open_fd(struct stream_file *f, const char *path)
         f->fd = STDIN_FILENO;
         path = "standard input";
     } else {
-        f->fd = open(path, O_RDONLY | O_CLOEXEC);
+        /* A named pipe without a writer doesn't wait here, but where it is
+           read, and there can be given up.  */
+        f->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
         f->owned = true;
     }
     f->base.path = strdup(path);
     if (!f->base.path)
         return DF_FAIL(DF_NO_MEMORY, "%s", path);
-    if (f->fd < 0 || fstat(f->fd, &st))
+    if (f->fd < 0 || fstat(f->fd, &st)
+        || (f->owned && fcntl(f->fd, F_SETFL, 0)))
         return DF_FAIL_ERRNO(DF_IO, "%s: %s", path, strerror(errno));
     f->size = (uint64_t) st.st_size;
     f->base.pipe = !f->owned || !S_ISREG(st.st_mode);
     f->base.ops = f->base.pipe ? &pipe_ops : &file_ops;
-    return df_input_init(&f->in, f->fd, f->base.path);
+    DF_TRY(df_input_init(&f->in, f->fd, f->base.path));
+    if (f->base.pipe) {
+        f->in.gives_up =
+            options && options->gives_up ? options->gives_up : never;
+        f->in.arg = options ? options->arg : NULL;
+    }
+    return DF_OK;
 }
 
 df_status
@@ -357,14 +378,13 @@ df_stream_file_open(struct df_capture_file **out, const char *path,
 {
     struct stream_file *f = calloc(1, sizeof *f);
 
-    (void) options;
     *note = DF_OK;
     if (!f)
         return DF_FAIL(DF_NO_MEMORY, "%s", path);
     *out = &f->base;
     f->base.ops = &pipe_ops;
     f->fd = -1;
-    DF_TRY(open_fd(f, path));
+    DF_TRY(open_fd(f, path, options));
     DF_TRY(take_header(f));
     if (!f->base.pipe)
         *note = walk(f);

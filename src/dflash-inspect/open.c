@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/message.h"
+#include "common/signals.h"
 #include "dflash-inspect/options.h"
 #include "dflash-inspect/session.h"
 #include "dflash/config.h"
@@ -48,6 +49,13 @@ note_problems(struct session *s)
                              });
 }
 
+static bool
+was_interrupted(void *arg)
+{
+    (void) arg;
+    return signals_caught() != 0;
+}
+
 static df_status
 open_captures(struct session *s)
 {
@@ -56,8 +64,11 @@ open_captures(struct session *s)
         .verify = DF_VERIFY_OFF, /* the scan does that */
         .data_file = opt.data_file,
         .problem = keep_problem,
+        .leave_out = true,
+        .gives_up = was_interrupted,
         .arg = s,
     };
+    df_status status;
 
     if (opt.target_layer_ids.count > DF_MAX_LAYER_IDS)
         option_reject(&inspect_tool, &opt.target_layer_ids,
@@ -67,7 +78,13 @@ open_captures(struct session *s)
     if (opt.target_layer_ids.count > 0)
         o.layer_ids = ids;
     o.n_layer_ids = opt.target_layer_ids.count;
-    return df_captures_open(&s->captures, s->paths, s->n_paths, &o);
+    status = df_captures_open(&s->captures, s->paths, s->n_paths, &o);
+    if (status == DF_OK)
+        s->trouble |= df_captures_files(s->captures) < s->n_paths;
+    else /* the last problem is the failure */
+        for (size_t i = 0; i + 1 < s->n_problems; i++)
+            message_warn("%s", s->problems[i]);
+    return status;
 }
 
 static df_status

@@ -5,6 +5,7 @@
 
 #include "common/message.h"
 #include "common/progress.h"
+#include "common/signals.h"
 #include "dflash-train/captures_private.h"
 #include "dflash-train/options.h"
 
@@ -21,12 +22,23 @@ note_problem(void *arg, df_status status, const char *message)
                      c->problems == WARNINGS ? "; and so on" : "");
 }
 
+/* A pipe that brings nothing doesn't keep a run that is to end.  */
+static bool
+gives_up(void *arg)
+{
+    const struct capture_source *c = arg;
+    const struct session *s = c->session;
+
+    return signals_caught() || (s->run && df_run_ends(s->run));
+}
+
 static df_status
 open_files(struct capture_source *c, const struct string_list *files)
 {
     const struct df_captures_options o = {
         .verify = (enum df_capture_verify) opt.verify,
         .problem = input.strict ? NULL : note_problem,
+        .gives_up = gives_up,
         .arg = c};
 
     DF_TRY(df_captures_open(&c->captures, files->items, files->count, &o));
@@ -161,6 +173,7 @@ open_source(struct session *s, struct capture_source **out,
     if (!c)
         return DF_FAIL(DF_NO_MEMORY, "captures");
     *out = c;
+    c->session = s;
     pthread_mutex_init(&c->lock, NULL);
     DF_TRY(open_files(c, files));
     if (s->layers.n == 0)

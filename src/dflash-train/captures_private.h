@@ -32,6 +32,8 @@ struct capture_source {
     uint64_t tokens, too_long, problems;
     struct notes notes;
 
+    const struct session *session;
+
     pthread_mutex_t lock; /* guards what follows */
     bool *bad;            /* [n] */
     uint64_t n_bad;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,7 +13,8 @@
 #include "dflash-train/options.h"
 
 enum {
-    CHUNK = 1 << 16
+    CHUNK = 1 << 16,
+    PATIENCE = 100 /* ms */
 };
 
 static df_status
@@ -31,6 +33,18 @@ write_all(int fd, const char *data, size_t size)
     return DF_OK;
 }
 
+/* Whether something came, be it the end, before a signal did.  */
+static bool
+wait_for_input(void)
+{
+    struct pollfd pollfd = {.fd = STDIN_FILENO, .events = POLLIN};
+
+    while (!signals_caught())
+        if (poll(&pollfd, 1, PATIENCE) > 0)
+            return true;
+    return false;
+}
+
 static df_status
 copy(int fd)
 {
@@ -38,9 +52,12 @@ copy(int fd)
     double all = 0;
     ssize_t n;
 
-    while ((n = read(STDIN_FILENO, chunk, sizeof chunk)) != 0) {
-        if (signals_caught())
+    for (;;) {
+        if (!wait_for_input())
             return DF_FAIL(DF_CANCELED, "%s: interrupted", opt.spool);
+        n = read(STDIN_FILENO, chunk, sizeof chunk);
+        if (n == 0)
+            break;
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)

@@ -1,7 +1,7 @@
 # dflash-inspect and files: broken ones, repairing, comparing, showing.
 . "$abs_top_srcdir/tests/init.sh"
 make=$abs_top_builddir/tests/tool/make-capture
-plan 48
+plan 63
 has () { grep -q -- "$1" out && return; sed 's/^/# out: /' out; return 1; }
 err_has () { grep -q -- "$1" err && return; sed 's/^/# err: /' err; return 1; }
 
@@ -29,7 +29,24 @@ ok '  by name' err_has 'absent.h5: '
 ok 'and no word' run 2 dflash-inspect
 "$make" other.h5 hidden=32
 ok 'captures of several models' run 2 dflash-inspect clean.h5 other.h5
-ok "  don't belong together" err_has "belong together: hidden_size"
+ok "  don't belong together" has "belong together: hidden_size"
+for file in nothing absent.h5 broken.h5; do
+  head -c 20000 clean.h5 > broken.h5
+  ok "$file among others is trouble" \
+    run 2 dflash-inspect clean.h5 $file more.df
+  ok '  by name' has "^$file: "
+  ok '  and the others are looked over' has '^12 samples, 12 good'
+done
+ok 'of several files that are none' run 2 dflash-inspect nothing absent.h5
+ok '  each is named' sh -c 'grep -q nothing: err && grep -q absent.h5: err'
+ok 'a finding beside trouble is told' run 2 dflash-inspect cut.df absent.h5
+ok '  as well' has 'truncated after sample'
+# In the file format that HDF5 and h5py have by themselves.
+cp clean.h5 old.h5
+printf '\0' | dd of=old.h5 bs=1 seek=8 conv=notrunc 2> /dev/null
+ok 'HDF5 without checksums of its metadata is refused' \
+  run 2 dflash-inspect old.h5
+ok '  with what to do' err_has "superblock of version 0, not 3: .*libver='v110'"
 
 # Repairing.
 bad='nan@1.0.3-3 late-zero@4.2.0-1'

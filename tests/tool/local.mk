@@ -26,8 +26,19 @@ tool_tests += tests/tool/train-usage.sh tests/tool/train-bad-input.sh \
   tests/tool/train-gpu.sh \
   tests/tool/train-captures.sh tests/tool/capture-usage.sh \
   tests/tool/capture-recover.sh tests/tool/capture-files.sh \
-  tests/tool/capture-real.sh
+  tests/tool/capture-real.sh tests/tool/pipe-silent.sh \
+  tests/tool/capture-ratios.sh
 EXTRA_DIST += tests/tool/train.sh tests/tool/capture.sh
+## The tool that captures with a mistake: see tests/unit/pipe/lifetime.c.
+check_PROGRAMS += tests/tool/capture-early
+tests_tool_capture_early_SOURCES = $(dflash_capture_SOURCES) \
+  lib/pipe/postprocess.c
+tests_tool_capture_early_CPPFLAGS = $(unit_cppflags) \
+  $(dflash_capture_CPPFLAGS) -DDF_TEST_RELEASE_EARLY
+tests_tool_capture_early_LDADD = src/common/libcommon.la lib/libcore.la \
+  $(JANSSON_LIBS)
+tool_tests += tests/tool/capture-early.sh
+
 ## Captures to look at, and what is said of them.
 check_PROGRAMS += tests/tool/make-capture
 tests_tool_make_capture_SOURCES = tests/tool/make-capture.c

@@ -38,7 +38,7 @@ test_shapes(void)
    samples, which it reads by other means.  */
 static const char h5py_program[] =
     "f = h5py.File(sys.argv[1], 'r')\n"
-    "good = f.attrs['format'] == 'dflash-hdf5 1'\n"
+    "good = f.attrs['format'] == b'dflash-hdf5 1'\n"
     "h = json.loads(f['header'][()])\n"
     "n, tokens = f['committed'][:]\n"
     "o = f['offsets'][:]\n"
@@ -46,7 +46,7 @@ static const char h5py_program[] =
     "K, H = len(h['layer_ids']), h['hidden_size']\n"
     "x = f['hidden_states']\n"
     "good &= x.dtype == numpy.uint16 and x.shape == (tokens, K * H)\n"
-    "good &= x.attrs['dtype'] == 'bfloat16'\n"
+    "good &= x.attrs['dtype'] == b'bfloat16'\n"
     "good &= f['checks'].shape == (tokens, K + 1)\n"
     "M = 2 ** 64\n"
     "def check(row):\n"

@@ -23,3 +23,12 @@ tests_unit_store_folder_t_SOURCES = tests/unit/store/folder.c \
 unit_tests += tests/unit/store/captures.t
 tests_unit_store_captures_t_SOURCES = tests/unit/store/captures.c \
   $(store_fixture)
+
+## Damaged headers: some here, and by check-fuzz as many as fit in a minute or
+## two.
+unit_tests += tests/unit/store/fuzz.t
+tests_unit_store_fuzz_t_SOURCES = tests/unit/store/fuzz.c \
+  $(store_fixture)
+.PHONY: check-fuzz
+check-fuzz: tests/unit/store/fuzz.t
+	DFLASH_FUZZ=20000 tests/unit/store/fuzz.t

@@ -88,6 +88,8 @@ sample(struct station *st, const struct bench_case *c, struct result *r)
     size_t calls = 1;
 
     r->n = 0;
+    if (c->queue)
+        DF_TRY(sampler_warm_up(&st->sampler, c->queue, c->arg));
     for (int i = 0; i < WARM_UPS || now_seconds() - start < warm_up_least; i++)
         DF_TRY(take(st, c, 1, &seconds));
     calls = calls_for(c, seconds);

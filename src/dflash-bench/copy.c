@@ -7,61 +7,18 @@
 #include <config.h>
 
 #include "dflash-bench/bench.h"
-#include "dflash-bench/copy_buffers.h"
-#include "dflash-bench/load.h"
+#include "dflash-bench/copy.h"
 
 enum {
-    MAX_DEPTH = 8,
-    LOAD_MOST = 400,    /* products that are queued at once */
     COMPARED = 32 << 20 /* bytes at either end */
 };
 
-static const size_t depths[] = {1, 2, 3, 4, MAX_DEPTH};
+static const size_t depths[] = {1, 2, 3, 4, COPY_MAX_DEPTH};
 static const size_t smallest = 4 << 10, largest = 1 << 30;
 static const size_t largest_cpu = 16 << 20; /* beyond any cache */
 static const size_t loaded_from = 1 << 20;
 
-enum copy_kind {
-    COPY_D2H,
-    COPY_H2D,
-    COPY_BOTH,
-    COPY_D2D,
-    COPY_PEER
-};
 static const char *const kind_names[] = {"d2h", "h2d", "both", "d2d", "peer"};
-
-/* What all cases of a device share.  */
-struct copy_suite {
-    struct bench *bench;
-    struct df_device *dev;
-    size_t room; /* bytes of a buffer */
-    struct copy_buffers buffers;
-};
-
-struct copy_lane {
-    struct df_stream *stream;
-    struct df_event *done[MAX_DEPTH];
-};
-
-struct copy_work {
-    struct copy_suite *suite;
-    enum copy_kind kind;
-    struct df_device *other; /* of a peer */
-    enum copy_memory memory; /* on the host's side */
-    size_t size, depth, lanes;
-    size_t places; /* in the buffers, that copies take turns in */
-    bool loaded;   /* beside a matrix product */
-    struct copy_lane lane[COPY_MAX_LANES];
-
-    struct load load;
-    struct df_stream *compute;
-    struct df_event *begin, *end; /* timed, around COUNTED products */
-    struct df_event *last;        /* of all products */
-    size_t counted;
-    double product_alone, copy_alone; /* seconds of one */
-    double product_loaded;            /* sum over runs, seconds of one */
-    size_t runs;
-};
 
 static df_status
 open_areas(struct copy_work *w)
@@ -93,43 +50,6 @@ open_lane(struct copy_lane *lane, struct df_device *dev, size_t depth)
     return DF_OK;
 }
 
-/* Seconds of a product when nothing else runs.  */
-static df_status
-time_product(struct copy_work *w)
-{
-    for (int i = 0; i < 3; i++) {
-        double seconds;
-
-        DF_TRY(df_event_record(w->begin, w->compute));
-        DF_TRY(load_queue(&w->load, w->compute));
-        DF_TRY(df_event_record(w->end, w->compute));
-        DF_TRY(df_event_seconds(w->begin, w->end, &seconds));
-        if (i == 0 || seconds < w->product_alone)
-            w->product_alone = seconds;
-    }
-    return DF_OK;
-}
-
-static df_status copy_some(struct copy_work *w, size_t calls, double *seconds);
-
-static df_status
-open_load(struct copy_work *w)
-{
-    struct df_device *dev = w->suite->dev;
-    double seconds;
-
-    DF_TRY(load_open(&w->load, dev));
-    DF_TRY(df_stream_new(&w->compute, dev, "product"));
-    DF_TRY(df_event_new_timed(&w->begin, dev));
-    DF_TRY(df_event_new_timed(&w->end, dev));
-    DF_TRY(df_event_new(&w->last, dev));
-    DF_TRY(time_product(w));
-    DF_TRY(copy_some(w, w->depth, &seconds));
-    DF_TRY(copy_some(w, w->depth, &seconds));
-    w->copy_alone = seconds / (double) w->depth;
-    return DF_OK;
-}
-
 static df_status
 open_copy(void *arg)
 {
@@ -141,7 +61,7 @@ open_copy(void *arg)
         w->places = w->depth;
     for (size_t i = 0; i < w->lanes; i++)
         DF_TRY(open_lane(&w->lane[i], w->suite->dev, w->depth));
-    return w->loaded ? open_load(w) : DF_OK;
+    return w->loaded ? copy_load_open(w) : DF_OK;
 }
 
 static void
@@ -154,11 +74,7 @@ close_copy(void *arg)
         for (size_t k = 0; k < w->depth; k++)
             df_event_free(w->lane[i].done[k]);
     }
-    df_stream_free(w->compute);
-    df_event_free(w->begin);
-    df_event_free(w->end);
-    df_event_free(w->last);
-    load_close(&w->load);
+    copy_load_close(w);
 }
 
 /* Queue copy number N of each lane behind number N - DEPTH.  */
@@ -180,7 +96,7 @@ queue_copies(struct copy_work *w, size_t n)
     return DF_OK;
 }
 
-static df_status
+df_status
 copy_some(struct copy_work *w, size_t calls, double *seconds)
 {
     double start = now_seconds();
@@ -190,46 +106,6 @@ copy_some(struct copy_work *w, size_t calls, double *seconds)
     for (size_t i = 0; i < w->lanes; i++)
         DF_TRY(df_stream_sync(w->lane[i].stream));
     *seconds = now_seconds() - start;
-    return DF_OK;
-}
-
-/* Queue N products, timing as many as certainly run beside the copies.  */
-static df_status
-queue_products(struct copy_work *w, size_t n)
-{
-    DF_TRY(df_event_record(w->begin, w->compute));
-    for (size_t i = 0; i < n; i++) {
-        DF_TRY(load_queue(&w->load, w->compute));
-        if (i + 1 == w->counted)
-            DF_TRY(df_event_record(w->end, w->compute));
-    }
-    return df_event_record(w->last, w->compute);
-}
-
-/* CALLS copies, or more, so that some products take place beside them, and
-   products until the copies are done.  */
-static df_status
-copy_beside(struct copy_work *w, size_t calls, double *seconds)
-{
-    double least = 4 * w->product_alone / w->copy_alone, span;
-    size_t copies = calls > least ? calls : (size_t) least + 1;
-    double wanted = (double) copies * w->copy_alone / w->product_alone;
-    bool beside = false;
-
-    w->counted =
-        wanted / 2 > LOAD_MOST / 2 ? LOAD_MOST / 2 : (size_t) (wanted / 2) + 1;
-    for (size_t n = (size_t) (1.5 * wanted) + 2; !beside; n *= 2) {
-        size_t most = n < LOAD_MOST ? n : LOAD_MOST;
-
-        DF_TRY(queue_products(w, most));
-        DF_TRY(copy_some(w, copies, seconds));
-        beside = !df_event_reached(w->last) || most == LOAD_MOST;
-        DF_TRY(df_stream_sync(w->compute));
-    }
-    DF_TRY(df_event_seconds(w->begin, w->end, &span));
-    w->product_loaded += span / (double) w->counted;
-    w->runs++;
-    *seconds *= (double) calls / (double) copies;
     return DF_OK;
 }
 

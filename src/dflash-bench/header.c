@@ -32,7 +32,7 @@ least(struct sampler *s, queue_fn *queue, void *arg, double *out)
     double seconds;
     size_t calls;
 
-    DF_TRY(sampler_take(s, queue, arg, 1, false, &seconds));
+    DF_TRY(sampler_warm_up(s, queue, arg));
     DF_TRY(sampler_take(s, queue, arg, 1, false, &seconds));
     calls = sampler_calls(opt.min_time, seconds, 1);
     *out = seconds;

@@ -2,7 +2,8 @@ bin_PROGRAMS += dflash-bench
 bench_sources = src/dflash-bench/baseline.c src/dflash-bench/baseline.h \
   src/dflash-bench/bench.c src/dflash-bench/bench.h \
   src/dflash-bench/compare.c src/dflash-bench/copy.c \
-  src/dflash-bench/copy_buffers.c src/dflash-bench/copy_buffers.h \
+  src/dflash-bench/copy.h src/dflash-bench/copy_buffers.c \
+  src/dflash-bench/copy_buffers.h src/dflash-bench/copy_load.c \
   src/dflash-bench/header.c src/dflash-bench/json.c \
   src/dflash-bench/load.c src/dflash-bench/load.h \
   src/dflash-bench/main.c src/dflash-bench/ops.c \

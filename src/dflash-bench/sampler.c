@@ -5,8 +5,8 @@
 #include "dflash-bench/sampler.h"
 
 enum {
-    CACHE_LEAST = 4 << 20,
-    CACHE_MOST = 256 << 20,
+    CACHE_LEAST = 512 << 20, /* several times any GPU's cache */
+    CACHE_LEAST_CPU = 4 << 20,
     CACHE_MOST_CPU = 64 << 20 /* overwriting more takes too long */
 };
 
@@ -23,10 +23,13 @@ now_seconds(void)
 static size_t
 cache_size(const struct df_device *dev, const struct df_device_info *info)
 {
-    size_t most = df_device_is_cpu(dev) ? CACHE_MOST_CPU : CACHE_MOST;
     size_t bytes = 2 * info->cache_bytes;
 
-    return bytes < CACHE_LEAST ? CACHE_LEAST : bytes > most ? most : bytes;
+    if (!df_device_is_cpu(dev))
+        return bytes < CACHE_LEAST ? CACHE_LEAST : bytes;
+    return bytes < CACHE_LEAST_CPU  ? CACHE_LEAST_CPU
+           : bytes > CACHE_MOST_CPU ? CACHE_MOST_CPU
+                                    : bytes;
 }
 
 df_status
@@ -57,6 +60,13 @@ sampler_close(struct sampler *s)
         df_event_free(s->events[i]);
     if (s->dev)
         df_device_free(s->dev, DF_MEM_DEVICE, s->cache);
+}
+
+df_status
+sampler_warm_up(struct sampler *s, queue_fn *queue, void *arg)
+{
+    DF_TRY(queue(arg, s->stream));
+    return df_stream_sync(s->stream);
 }
 
 static df_status

@@ -37,6 +37,11 @@ struct sampler {
 DF_MUST_USE df_status sampler_open(struct sampler *s, struct df_device *dev);
 void sampler_close(struct sampler *s);
 
+/* Do a call, and wait for it: what the stream allocates for it can't be
+   allocated behind the gate.  */
+DF_MUST_USE df_status sampler_warm_up(struct sampler *s, queue_fn *queue,
+                                      void *arg);
+
 /* One sample of CALLS calls, at most SAMPLER_MAX_CALLS: seconds a call.  */
 DF_MUST_USE df_status sampler_take(struct sampler *s, queue_fn *queue,
                                    void *arg, size_t calls, bool cold,

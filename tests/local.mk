@@ -25,6 +25,7 @@ unit_ldadd = tests/tap/libtap.la lib/libcore.la
 
 include $(srcdir)/tests/tiny/local.mk
 include $(srcdir)/tests/unit/base/local.mk
+include $(srcdir)/tests/unit/bench/local.mk
 include $(srcdir)/tests/unit/common/local.mk
 include $(srcdir)/tests/unit/cpu/local.mk
 include $(srcdir)/tests/unit/cuda/local.mk

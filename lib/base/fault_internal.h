@@ -5,10 +5,11 @@
        POINT=fail@N       fail at number N (from 0)
        POINT=stall@N:MS   sleep MS milliseconds at number N
        POINT=stall:MS     sleep up to MS milliseconds, at random, each time
+       POINT=delay:MS     sleep MS milliseconds each time
 
    separated by commas.  A point is the name of a stage (prefetch, target,
    postprocess, drafter, log, write, read), or copy (the copy stream of a
-   target), or save (of a checkpoint; N is the steps done), or checkpoint (a
+   target), or pack (its compute stream, where it begins to pack), or save (of a checkpoint; N is the steps done), or checkpoint (a
    place within the saving of each; the numbers are in checkpoint_internal.h).
  */
 

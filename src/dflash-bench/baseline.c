@@ -234,7 +234,7 @@ report(const struct old *o, const struct result *r, size_t *slower)
                        : "same");
 }
 
-void
+df_status
 baseline_report(const struct baseline *base, const struct results *results,
                 size_t *slower)
 {
@@ -256,4 +256,7 @@ baseline_report(const struct baseline *base, const struct results *results,
     }
     fprintf(remarks(), "# %zu compared, %zu slower; %zu not in the baseline\n",
             compared, *slower, missing);
+    if (compared > 0)
+        return DF_OK;
+    return DF_FAIL(DF_INVALID, "%s has none of these cases", opt.baseline);
 }

@@ -19,10 +19,11 @@ void baseline_free(struct baseline *base);
    limit and not by chance.  False if BASE is NULL or lacks R.  */
 bool baseline_slower(const struct baseline *base, const struct result *r);
 
-/* Print a table of R over BASE, result by result.  *SLOWER is how many are,
-   over the limit.  */
-void baseline_report(const struct baseline *base,
-                     const struct results *results, size_t *slower);
+/* Print a table of RESULTS over BASE, one by one.  *SLOWER is how many are,
+   over the limit.  DF_INVALID if BASE has none of them.  */
+DF_MUST_USE df_status baseline_report(const struct baseline *base,
+                                      const struct results *results,
+                                      size_t *slower);
 
 /* For both: NEW's samples against OLD's.  */
 struct comparison {

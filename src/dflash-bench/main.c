@@ -149,7 +149,7 @@ conclude(struct bench *b, bool *no)
         *no = *no || b->results.items[i]->verdict == RESULT_WRONG;
     DF_TRY(print_footer(b));
     if (b->baseline)
-        baseline_report(b->baseline, &b->results, &slower);
+        DF_TRY(baseline_report(b->baseline, &b->results, &slower));
     *no = *no || slower > 0;
     if (opt.plot)
         DF_TRY(plot_results(&b->results, opt.plot));

@@ -20,7 +20,8 @@ enum {
     TOP = 24,
     BOTTOM = 34,
     BAR = 16,
-    NAME = 190,
+    NAME = 200,
+    VALUE = 62,
     MAX_PANELS = 64,
     MAX_POINTS = 32
 };
@@ -219,7 +220,7 @@ draw_panel(const struct plot *p, const struct panel *panel, double top)
 static void
 draw_bar(const struct plot *p, const struct result *r, double y)
 {
-    double x = NAME, scale = (WIDTH - NAME - 20) / (p->most_seconds * 1e6);
+    double x = NAME, scale = (WIDTH - NAME - VALUE) / (p->most_seconds * 1e6);
     char text[96];
 
     snprintf(text, sizeof text, "%s %s", r->suite, r->name);
@@ -236,7 +237,7 @@ draw_bar(const struct plot *p, const struct result *r, double y)
             svg_text(p->fp, x + 3, y + BAR - 7, SVG_LEFT, text);
         x += width;
     }
-    snprintf(text, sizeof text, "%.4g us", r->s.median * 1e6);
+    snprintf(text, sizeof text, "%.0f us", r->s.median * 1e6);
     svg_text(p->fp, WIDTH - 2, y + BAR - 5, SVG_RIGHT, text);
 }
 

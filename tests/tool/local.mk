@@ -34,3 +34,10 @@ tests_tool_make_capture_CPPFLAGS = $(tool_cppflags) $(HDF5_CFLAGS)
 tests_tool_make_capture_LDADD = $(tool_ldadd) $(HDF5_LIBS)
 tool_tests += tests/tool/inspect-findings.sh tests/tool/inspect-pipe.sh \
   tests/tool/inspect-files.sh
+## The benchmark, and one that packs more than it says.
+check_PROGRAMS += tests/tool/bench-slower
+tests_tool_bench_slower_SOURCES = $(bench_sources)
+tests_tool_bench_slower_CPPFLAGS = $(dflash_bench_CPPFLAGS) -DDF_TEST_SLOWER
+tests_tool_bench_slower_LDADD = $(dflash_bench_LDADD)
+tool_tests += tests/tool/bench.sh tests/tool/bench-usage.sh \
+  tests/tool/bench-baseline.sh

@@ -180,12 +180,12 @@ static const struct {
     bool sleeps;     /* times don't depend on how code is compiled */
 } ratios[] = {
     {"packing against a copy of the same bytes", pack_alone,  copy_same,   7,
-     LEAST_ROUNDS,                                                                             MOST_ROUNDS, false},
-    {"checks against none",                      pack_checks, pack_alone,  4,    LEAST_ROUNDS,
-     MOST_ROUNDS,                                                                                           false},
+     LEAST_ROUNDS,                                                                            MOST_ROUNDS, false},
+    {"checks against none",                      pack_checks, pack_alone,  4,   LEAST_ROUNDS,
+     MOST_ROUNDS,                                                                                          false},
     {"split states against packed ones",         copy_split,  copy_packed, 4,
-     LEAST_ROUNDS,                                                                             MOST_ROUNDS, false},
-    {"two batches in flight against one",        run_two,     run_one,     0.75, 1,            3,           true },
+     LEAST_ROUNDS,                                                                            MOST_ROUNDS, false},
+    {"two batches in flight against one",        run_two,     run_one,     0.8, 1,            6,           true },
 };
 
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__

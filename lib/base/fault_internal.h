@@ -9,8 +9,9 @@
 
    separated by commas.  A point is the name of a stage (prefetch, target,
    postprocess, drafter, log, write, read), or copy (the copy stream of a
-   target), or pack (its compute stream, where it begins to pack), or save (of a checkpoint; N is the steps done), or checkpoint (a
-   place within the saving of each; the numbers are in checkpoint_internal.h).
+   target), or pack (its compute stream, where it begins to pack), or save (of
+   a checkpoint; N is the steps done), or checkpoint (a place within the saving
+   of each; the numbers are in checkpoint_internal.h).
  */
 
 #ifndef DF_FAULT_INTERNAL_H

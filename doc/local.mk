@@ -1,5 +1,6 @@
 info_TEXINFOS += doc/dflash.texi
-EXTRA_DIST += doc/internals/batch-plan.md doc/internals/build.md \
+EXTRA_DIST += doc/benchmarks.md doc/internals/batch-plan.md doc/internals/bench.md \
+  doc/internals/build.md \
   doc/internals/checkpoint.md doc/internals/data.md doc/internals/ops.md \
   doc/internals/options.md doc/internals/pipeline.md \
   doc/internals/shapes.md doc/internals/template.md \
@@ -10,7 +11,9 @@ dist_man_MANS += doc/dflash-hdf5.5 doc/dflash-stream.5
 
 ## The man pages, each from its tool's --help and doc/TOOL.x.  To add one,
 ## name it and what it is made from.
-man_pages = doc/dflash-capture.1 doc/dflash-inspect.1 doc/dflash-train.1
+man_pages = doc/dflash-bench.1 doc/dflash-capture.1 doc/dflash-inspect.1 \
+  doc/dflash-train.1
+doc/dflash-bench.1: dflash-bench$(EXEEXT)
 doc/dflash-capture.1: dflash-capture$(EXEEXT)
 doc/dflash-inspect.1: dflash-inspect$(EXEEXT)
 doc/dflash-train.1: dflash-train$(EXEEXT)

@@ -2,10 +2,10 @@
 ## one, name it here; nothing else in this file changes.  cuBLASLt is loaded
 ## when a device is opened, so nothing links it; CUDA_LIBDIR is where to look
 ## when the loader doesn't find it.
-cuda_sources = kernels/attention.cu kernels/device.cu \
+cuda_sources = kernels/attention.cu kernels/describe.cu kernels/device.cu \
   kernels/draft_attention.cu kernels/flash.cu kernels/flash_dkv.cu \
-  kernels/flash_dq.cu kernels/graph.cu kernels/head.cu kernels/hidden.cu \
-  kernels/linear.cu \
+  kernels/flash_dq.cu kernels/gate.cu kernels/graph.cu kernels/head.cu \
+  kernels/hidden.cu kernels/linear.cu \
   kernels/matmul.cu kernels/mlp.cu kernels/norm.cu kernels/objective.cu \
   kernels/optim.cu kernels/probe.cu kernels/range.cu kernels/rope.cu \
   kernels/rows.cu kernels/stream.cu

@@ -61,13 +61,14 @@ df_cuda_stream_sync(struct df_stream *stream)
 }
 
 df_status
-df_cuda_event_new(struct df_event **out, struct df_device *dev)
+df_cuda_event_new(struct df_event **out, struct df_device *dev, bool timed)
 {
+    unsigned flags = timed ? cudaEventDefault : cudaEventDisableTiming;
     struct cuda_event *e;
     cudaEvent_t cu;
 
     DF_CUDA(set_device(dev));
-    DF_CUDA(cudaEventCreateWithFlags(&cu, cudaEventDisableTiming));
+    DF_CUDA(cudaEventCreateWithFlags(&cu, flags));
     e = (struct cuda_event *) calloc(1, sizeof *e);
     if (!e) {
         (void) cudaEventDestroy(cu);
@@ -124,6 +125,19 @@ df_cuda_event_reached(struct df_event *event)
     if (err != cudaSuccess)
         (void) cudaGetLastError();
     return err != cudaErrorNotReady;
+}
+
+df_status
+df_cuda_event_seconds(struct df_event *from, struct df_event *to,
+                      double *seconds)
+{
+    float ms;
+
+    DF_CUDA(set_device(from->dev));
+    DF_CUDA(cudaEventElapsedTime(&ms, ((struct cuda_event *) from)->cu,
+                                 ((struct cuda_event *) to)->cu));
+    *seconds = (double) ms * 1e-3;
+    return DF_OK;
 }
 
 /* Let device FROM reach the memory of device TO.  */

@@ -6,9 +6,10 @@ SH_LOG_COMPILER = $(SHELL)
 AM_TESTS_ENVIRONMENT = \
   PATH='$(abs_top_builddir)$(PATH_SEPARATOR)'"$$PATH"; \
   abs_top_srcdir='$(abs_top_srcdir)'; abs_top_builddir='$(abs_top_builddir)'; \
-  VERSION='$(PACKAGE_VERSION)'; LC_ALL=C; CC='$(CC)'; \
+  VERSION='$(PACKAGE_VERSION)'; LC_ALL=C; CC='$(CC)'; CFLAGS='$(CFLAGS)'; \
   : "$${DFLASH_SHARED=$(abs_top_srcdir)/../shared}"; \
-  export PATH abs_top_srcdir abs_top_builddir VERSION LC_ALL CC DFLASH_SHARED;
+  export PATH abs_top_srcdir abs_top_builddir VERSION LC_ALL CC CFLAGS \
+    DFLASH_SHARED;
 
 check_LTLIBRARIES += tests/tap/libtap.la
 tests_tap_libtap_la_SOURCES = tests/tap/tap.c tests/tap/tap.h
@@ -25,6 +26,7 @@ unit_ldadd = tests/tap/libtap.la lib/libcore.la
 
 include $(srcdir)/tests/tiny/local.mk
 include $(srcdir)/tests/unit/base/local.mk
+include $(srcdir)/tests/unit/bench/local.mk
 include $(srcdir)/tests/unit/common/local.mk
 include $(srcdir)/tests/unit/cpu/local.mk
 include $(srcdir)/tests/unit/cuda/local.mk

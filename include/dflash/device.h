@@ -32,6 +32,7 @@ DF_BEGIN_DECLS
 struct df_device;
 struct df_stream;
 struct df_event;
+struct df_gate;
 struct df_graph;
 
 enum df_memory {
@@ -71,6 +72,26 @@ DF_EXPORT enum df_dtype df_device_act(const struct df_device *dev);
 
 DF_EXPORT void df_device_get_stats(const struct df_device *dev,
                                    struct df_device_stats *out);
+
+/* What a device is, for a report.  Texts are empty and numbers 0 where nobody
+   tells.  */
+struct df_device_info {
+    char model[96]; /* "NVIDIA H200"; a CPU: what the processor calls itself */
+    char driver[32];  /* "580.65.06"; of GPUs alone */
+    char runtime[64]; /* "CUDA 13.0"; a CPU: what makes its products */
+    uint64_t memory_bytes, free_bytes;
+    uint64_t cache_bytes;              /* the last one before the memory */
+    unsigned units;                    /* multiprocessors, or cores */
+    unsigned clock_mhz, max_clock_mhz; /* now, and at most */
+    unsigned memory_clock_mhz;         /* now */
+};
+DF_EXPORT DF_MUST_USE df_status df_device_describe(struct df_device *dev,
+                                                   struct df_device_info *out);
+
+/* Whether copies between DEV and OTHER go from one to the other, not through
+   the host.  */
+DF_EXPORT bool df_device_reaches(const struct df_device *dev,
+                                 const struct df_device *other);
 
 /* The OPENBLAS_CORETYPE that would make products on the CPU faster: OpenBLAS
    fell back to loops for any processor, and this one can run better ones.
@@ -117,6 +138,35 @@ DF_EXPORT DF_MUST_USE df_status df_event_wait(struct df_event *event);
 /* Whether EVENT is reached, without waiting.  */
 DF_EXPORT bool df_event_reached(struct df_event *event);
 
+/* An event that also keeps the time at which it is reached.  It may neither
+   be freed nor recorded again before it is.  */
+DF_EXPORT DF_MUST_USE df_status df_event_new_timed(struct df_event **out,
+                                                   struct df_device *dev);
+
+/* The *SECONDS from FROM to TO, both timed events of one device that have
+   been recorded, after waiting for both.  */
+DF_EXPORT DF_MUST_USE df_status df_event_seconds(struct df_event *from,
+                                                 struct df_event *to,
+                                                 double *seconds);
+
+/* A gate, to queue work without any of it running: so a measurement leaves
+   out how long queuing takes.  Less may be queued behind a closed gate than
+   a stream has room for, 512 entries; no memory may be allocated or freed
+   meanwhile, nothing be queued in a size for the first time, and nothing be
+   copied from or to memory that is neither device memory nor pinned.  */
+DF_EXPORT DF_MUST_USE df_status df_gate_new(struct df_gate **out,
+                                            struct df_device *dev);
+/* What it held must have run: open it and wait for the streams before.  */
+DF_EXPORT void df_gate_free(struct df_gate *gate);
+
+/* Queue on STREAM, of the same device: wait until GATE is opened next.  A
+   GPU gives up after 10 s and goes on.  */
+DF_EXPORT DF_MUST_USE df_status df_gate_hold(struct df_gate *gate,
+                                             struct df_stream *stream);
+
+/* Let all go on that GATE holds.  */
+DF_EXPORT void df_gate_open(struct df_gate *gate);
+
 /* Queue a copy of BYTES; either side may be device or host memory (of
    another device too).  Both must stay valid and unchanged until an event
    recorded behind the copy is reached.  */
@@ -131,6 +181,7 @@ DF_EXPORT DF_MUST_USE df_status df_fill(struct df_stream *stream, void *dst,
    get as much memory as the largest operation so far took on any stream.
    Nothing that isn't larger allocates behind this.  */
 DF_EXPORT DF_MUST_USE df_status df_settle(struct df_stream *stream);
+
 /* From here to df_graph_end, what the calling thread queues on STREAM isn't
    run but recorded: operations, fills, and copies within the device, all of
    which must have been queued in the same sizes before.  DF_UNSUPPORTED if

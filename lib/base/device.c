@@ -106,6 +106,21 @@ df_device_act(const struct df_device *dev)
     return dev->vt->act;
 }
 
+df_status
+df_device_describe(struct df_device *dev, struct df_device_info *out)
+{
+    assert(dev && out);
+    *out = (struct df_device_info){0};
+    return dev->vt->describe(dev, out);
+}
+
+bool
+df_device_reaches(const struct df_device *dev, const struct df_device *other)
+{
+    return dev == other
+           || (dev->vt == other->vt && dev->vt->reaches(dev, other));
+}
+
 static void
 raise_peak(_Atomic uint64_t *peak, uint64_t now)
 {
@@ -218,14 +233,36 @@ df_stream_sync(struct df_stream *stream)
     return stream->dev->vt->stream_sync(stream);
 }
 
-df_status
-df_event_new(struct df_event **out, struct df_device *dev)
+static df_status
+new_event(struct df_event **out, struct df_device *dev, bool timed)
 {
     assert(out && dev);
     *out = NULL;
-    DF_TRY(dev->vt->event_new(out, dev));
+    DF_TRY(dev->vt->event_new(out, dev, timed));
     (*out)->dev = dev;
+    (*out)->timed = timed;
     return DF_OK;
+}
+
+df_status
+df_event_new(struct df_event **out, struct df_device *dev)
+{
+    return new_event(out, dev, false);
+}
+
+df_status
+df_event_new_timed(struct df_event **out, struct df_device *dev)
+{
+    return new_event(out, dev, true);
+}
+
+df_status
+df_event_seconds(struct df_event *from, struct df_event *to, double *seconds)
+{
+    assert(from && to && from->dev == to->dev && from->timed && to->timed);
+    DF_TRY(df_event_wait(from));
+    DF_TRY(df_event_wait(to));
+    return from->dev->vt->event_seconds(from, to, seconds);
 }
 
 void
@@ -265,6 +302,37 @@ df_event_reached(struct df_event *event)
 {
     assert(event);
     return event->dev->vt->event_reached(event);
+}
+
+df_status
+df_gate_new(struct df_gate **out, struct df_device *dev)
+{
+    assert(out && dev);
+    *out = NULL;
+    DF_TRY(dev->vt->gate_new(out, dev));
+    (*out)->dev = dev;
+    return DF_OK;
+}
+
+void
+df_gate_free(struct df_gate *gate)
+{
+    if (gate)
+        gate->dev->vt->gate_free(gate);
+}
+
+df_status
+df_gate_hold(struct df_gate *gate, struct df_stream *stream)
+{
+    assert(gate && stream && gate->dev == stream->dev);
+    return gate->dev->vt->gate_hold(gate, stream);
+}
+
+void
+df_gate_open(struct df_gate *gate)
+{
+    assert(gate);
+    gate->dev->vt->gate_open(gate);
 }
 
 df_status

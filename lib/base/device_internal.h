@@ -43,6 +43,11 @@ struct df_device_vtable {
     const char *kind; /* "cpu", "cuda" */
     enum df_dtype act;
     void (*close)(struct df_device *dev);
+    /* OUT is all zero.  */
+    df_status (*describe)(struct df_device *dev, struct df_device_info *out);
+    /* OTHER is of the same kind, and not DEV.  */
+    bool (*reaches)(const struct df_device *dev,
+                    const struct df_device *other);
     df_status (*alloc)(struct df_device *dev, enum df_memory kind,
                        size_t bytes, void **out);
     void (*free)(struct df_device *dev, enum df_memory kind, void *ptr);
@@ -53,13 +58,21 @@ struct df_device_vtable {
                             const char *name);
     void (*stream_free)(struct df_stream *stream);
     df_status (*stream_sync)(struct df_stream *stream);
-    df_status (*event_new)(struct df_event **out, struct df_device *dev);
+    df_status (*event_new)(struct df_event **out, struct df_device *dev,
+                           bool timed);
     void (*event_free)(struct df_event *event);
     df_status (*event_record)(struct df_event *event,
                               struct df_stream *stream);
     df_status (*stream_wait)(struct df_stream *stream, struct df_event *event);
     df_status (*event_wait)(struct df_event *event);
     bool (*event_reached)(struct df_event *event);
+    /* Both are timed and reached.  */
+    df_status (*event_seconds)(struct df_event *from, struct df_event *to,
+                               double *seconds);
+    df_status (*gate_new)(struct df_gate **out, struct df_device *dev);
+    void (*gate_free)(struct df_gate *gate);
+    df_status (*gate_hold)(struct df_gate *gate, struct df_stream *stream);
+    void (*gate_open)(struct df_gate *gate);
     df_status (*copy)(struct df_stream *stream, void *dst, const void *src,
                       size_t bytes);
     df_status (*fill)(struct df_stream *stream, void *dst, int value,
@@ -102,6 +115,11 @@ struct df_graph {
 };
 
 struct df_event {
+    struct df_device *dev;
+    bool timed;
+};
+
+struct df_gate {
     struct df_device *dev;
 };
 

@@ -17,7 +17,7 @@ enum {
 struct fault {
     char point[24];
     bool fail;
-    bool always;
+    bool always, exact; /* at every number; for as long as it says */
     unsigned long long n;
     unsigned ms;
 };
@@ -48,7 +48,11 @@ parse_one(const char *text, struct fault *f)
         && text[end] == '\0')
         return true;
     f->always = true;
-    return sscanf(text, "%23[a-z]=stall:%u%n", f->point, &f->ms, &end) == 2
+    if (sscanf(text, "%23[a-z]=stall:%u%n", f->point, &f->ms, &end) == 2
+        && text[end] == '\0')
+        return true;
+    f->exact = true;
+    return sscanf(text, "%23[a-z]=delay:%u%n", f->point, &f->ms, &end) == 2
            && text[end] == '\0';
 }
 
@@ -64,8 +68,8 @@ parse(void)
         if (n_faults == MAX_FAULTS || !parse_one(one, &faults[n_faults++])) {
             (void) DF_FAIL(DF_INVALID,
                            "DFLASH_FAULT: '%s' is not POINT=fail@N, "
-                           "POINT=stall@N:MS, POINT=stall:MS or memory=poison "
-                           "(at most %d)",
+                           "POINT=stall@N:MS, POINT=stall:MS, POINT=delay:MS "
+                           "or memory=poison (at most %d)",
                            one, MAX_FAULTS);
             parse_error = *df_error_last();
             n_faults = 0;
@@ -107,9 +111,9 @@ df_fault_stall(const char *point, uint64_t n)
     if (!f)
         return 0;
     double part =
-        f->always ? df_uniform(
+        f->always && !f->exact ? df_uniform(
             df_philox(f->ms, (uint32_t) n, (uint32_t) point[0], 0, 0).v[0])
-                  : 1;
+                               : 1;
     return f->ms * 1e-3 * part;
 }
 

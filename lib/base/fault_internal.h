@@ -6,11 +6,13 @@
        POINT=stall@N:MS   sleep MS milliseconds at number N
        POINT=stall:MS     sleep up to MS milliseconds, at random, each time
        memory=poison      fill what is allocated on devices with NaN
+       POINT=delay:MS     sleep MS milliseconds each time
 
    separated by commas.  A point is the name of a stage (prefetch, target,
    postprocess, drafter, log, write, read), or copy (the copy stream of a
-   target), or save (of a checkpoint; N is the steps done), or checkpoint (a
-   place within the saving of each; the numbers are in checkpoint_internal.h).
+   target), or pack (its compute stream, where it begins to pack), or save (of
+   a checkpoint; N is the steps done), or checkpoint (a place within the saving
+   of each; the numbers are in checkpoint_internal.h).
  */
 
 #ifndef DF_FAULT_INTERNAL_H

@@ -13,6 +13,9 @@
 DF_OPS(X)
 #undef X
 
+/* As struct df_device_vtable has it.  */
+df_status df_cpu_describe(struct df_device *dev, struct df_device_info *out);
+
 /* Rows in tasks, for operations that go over elements.  */
 enum {
     DF_TASK_ELEMENTS = 16384, /* about the least that is worth a task */

@@ -30,6 +30,15 @@ cpu_close(struct df_device *dev)
     free(dev);
 }
 
+/* All CPU devices share the memory.  */
+static bool
+cpu_reaches(const struct df_device *dev, const struct df_device *other)
+{
+    (void) dev;
+    (void) other;
+    return true;
+}
+
 static df_status
 cpu_alloc(struct df_device *dev, enum df_memory kind, size_t bytes, void **out)
 {
@@ -161,6 +170,8 @@ static const struct df_device_vtable vtable = {
     .kind = "cpu",
     .act = DF_F32,
     .close = cpu_close,
+    .describe = df_cpu_describe,
+    .reaches = cpu_reaches,
     .alloc = cpu_alloc,
     .free = cpu_free,
     .scratch_growth = cpu_scratch_growth,
@@ -173,6 +184,11 @@ static const struct df_device_vtable vtable = {
     .stream_wait = df_cpu_stream_wait,
     .event_wait = df_cpu_event_wait,
     .event_reached = df_cpu_event_reached,
+    .event_seconds = df_cpu_event_seconds,
+    .gate_new = df_cpu_gate_new,
+    .gate_free = df_cpu_gate_free,
+    .gate_hold = df_cpu_gate_hold,
+    .gate_open = df_cpu_gate_open,
     .copy = cpu_copy,
     .fill = cpu_fill,
     .stall = cpu_stall,

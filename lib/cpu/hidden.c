@@ -7,6 +7,18 @@
 #include "dflash/check.h"
 #include "dflash/philox.h"
 
+/* How often rows are narrowed and checked: more than once is a mistake that
+   tests must notice.  */
+enum {
+#ifdef DF_TEST_SLOWER
+    NARROWED = 32,
+    CHECKED = 2048
+#else
+    NARROWED = 1,
+    CHECKED = 1
+#endif
+};
+
 /* A run of one row's features.  */
 struct features {
     size_t first, n;
@@ -69,10 +81,11 @@ pack_task(void *arg, size_t task)
     struct features all = {a->feature, a->H};
 
     for (size_t t = task * step; t < end; t++) {
-        narrow_row(a->out + t * ldo, (const float *) a->x + t * ldx, a->H);
+        for (int i = 0; i < NARROWED; i++)
+            narrow_row(a->out + t * ldo, (const float *) a->x + t * ldx, a->H);
         if (a->noise.amplitude > 0)
             noise_row(a->out + t * ldo, &a->noise, t, all);
-        if (a->check)
+        for (int i = 0; a->check && i < CHECKED; i++)
             a->check[t * df_ld(a->ldcheck, 1)] =
                 df_check_row(a->out + t * ldo, a->H);
     }

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cpu/stream_internal.h"
 
@@ -44,6 +45,7 @@ struct cpu_event {
     pthread_mutex_t lock;
     struct progress *progress; /* as last recorded; NULL: never was */
     uint64_t number;           /* entries of it that must have run */
+    double at; /* when a timed one was reached; the streams' threads' */
 };
 
 /* A place in a stream's order: an event as recorded at some time.  */
@@ -238,10 +240,11 @@ df_cpu_stream_sync(struct df_stream *stream)
 }
 
 df_status
-df_cpu_event_new(struct df_event **out, struct df_device *dev)
+df_cpu_event_new(struct df_event **out, struct df_device *dev, bool timed)
 {
     struct cpu_event *e = calloc(1, sizeof *e);
 
+    (void) timed;
     if (!e)
         return DF_FAIL(DF_NO_MEMORY, "event of %s", dev->name);
     pthread_mutex_init(&e->lock, NULL);
@@ -259,10 +262,24 @@ df_cpu_event_free(struct df_event *event)
     free(e);
 }
 
+static df_status
+take_time(const void *args)
+{
+    struct cpu_event *e = *(struct cpu_event *const *) args;
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    e->at = (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
+    return DF_OK;
+}
+
 df_status
 df_cpu_event_record(struct df_event *event, struct df_stream *stream)
 {
     struct cpu_event *e = (struct cpu_event *) event;
+
+    if (event->timed)
+        DF_TRY(df_cpu_queue(stream, take_time, &e, sizeof e));
     struct progress *p = keep(((struct cpu_stream *) stream)->progress);
 
     pthread_mutex_lock(&e->lock);
@@ -326,4 +343,18 @@ df_cpu_event_reached(struct df_event *event)
         drop(point.progress);
     }
     return reached;
+}
+
+df_status
+df_cpu_event_seconds(struct df_event *from, struct df_event *to,
+                     double *seconds)
+{
+    struct cpu_event *a = (struct cpu_event *) from;
+    struct cpu_event *b = (struct cpu_event *) to;
+
+    if (!a->progress || !b->progress)
+        return DF_FAIL(DF_INVALID, "%s: an event was never recorded",
+                       from->dev->name);
+    *seconds = b->at - a->at;
+    return DF_OK;
 }

@@ -29,7 +29,7 @@ DF_MUST_USE df_status df_cpu_stream_new(struct df_stream **out,
 void df_cpu_stream_free(struct df_stream *stream);
 DF_MUST_USE df_status df_cpu_stream_sync(struct df_stream *stream);
 DF_MUST_USE df_status df_cpu_event_new(struct df_event **out,
-                                       struct df_device *dev);
+                                       struct df_device *dev, bool timed);
 void df_cpu_event_free(struct df_event *event);
 DF_MUST_USE df_status df_cpu_event_record(struct df_event *event,
                                           struct df_stream *stream);
@@ -37,5 +37,16 @@ DF_MUST_USE df_status df_cpu_stream_wait(struct df_stream *stream,
                                          struct df_event *event);
 DF_MUST_USE df_status df_cpu_event_wait(struct df_event *event);
 bool df_cpu_event_reached(struct df_event *event);
+DF_MUST_USE df_status df_cpu_event_seconds(struct df_event *from,
+                                           struct df_event *to,
+                                           double *seconds);
+
+/* gate.c */
+DF_MUST_USE df_status df_cpu_gate_new(struct df_gate **out,
+                                      struct df_device *dev);
+void df_cpu_gate_free(struct df_gate *gate);
+DF_MUST_USE df_status df_cpu_gate_hold(struct df_gate *gate,
+                                       struct df_stream *stream);
+void df_cpu_gate_open(struct df_gate *gate);
 
 #endif

@@ -2,6 +2,7 @@
    stream, so that the next pass cannot overwrite what is being packed.  */
 #include <config.h>
 
+#include "base/fault_internal.h"
 #include "pipe/run_internal.h"
 
 struct packing {
@@ -60,6 +61,16 @@ pack_layer(struct packing *p, size_t k, const void *x,
             .ldcheck = df_hidden_checks(l)});
 }
 
+/* Packing takes as long as a fault says; it waits for the buffer.  */
+static df_status
+begin_packing(struct packing *p, struct df_stream *stream)
+{
+    double stall = df_fault_stall("pack", p->batch->seq);
+
+    DF_TRY(df_stream_wait(stream, p->buffer->free.last));
+    return stall > 0 ? df_stall(stream, stall) : DF_OK;
+}
+
 static df_status
 pack_places(struct packing *p, int layer, const void *x,
             struct df_stream *stream)
@@ -70,7 +81,7 @@ pack_places(struct packing *p, int layer, const void *x,
         l->last && layer + 1 == p->run->o.target_config->d.num_hidden_layers;
 
     if (k == 0)
-        DF_TRY(df_stream_wait(stream, p->buffer->free.last));
+        DF_TRY(begin_packing(p, stream));
     if (k < l->K)
         DF_TRY(pack_layer(p, k, x, stream));
     return last ? pack_layer(p, l->K, x, stream) : DF_OK;

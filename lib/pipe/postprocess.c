@@ -5,6 +5,17 @@
 #include "base/fault_internal.h"
 #include "pipe/run_internal.h"
 
+/* Tests must notice mistakes: that the copy isn't in the background, ...  */
+static struct df_stream *
+copy_stream(struct df_target_state *t)
+{
+#ifdef DF_TEST_SLOWER
+    return t->compute;
+#else
+    return t->copy;
+#endif
+}
+
 /* The buffer goes back as soon as the copy is queued: the next pass packs
    into it behind its fence FREE.  */
 static df_status
@@ -13,23 +24,24 @@ queue_copy(struct df_run *run, struct df_target_state *t, struct df_slot *slot,
 {
     struct df_buffer *from = slot->packed, *to = &slot->own;
     double stall = df_fault_stall("copy", seq);
+    struct df_stream *copy = copy_stream(t);
 
-    DF_TRY(df_stream_wait(t->copy, from->full.last));
-    DF_TRY(df_stream_wait(t->copy, to->free.last));
-    DF_TRY(df_event_record(t->packed, t->copy));
+    DF_TRY(df_stream_wait(copy, from->full.last));
+    DF_TRY(df_stream_wait(copy, to->free.last));
+    DF_TRY(df_event_record(t->packed, copy));
     if (stall > 0)
-        DF_TRY(df_stall(t->copy, stall));
-#ifdef DF_TEST_RELEASE_EARLY /* a mistake that the tests must notice */
+        DF_TRY(df_stall(copy, stall));
+#ifdef DF_TEST_RELEASE_EARLY /* ... or the buffer is given back early */
     DF_TRY(df_fence_record(&from->free, t->compute));
 #endif
-    DF_TRY(df_hidden_copy(&run->layout, t->copy, to->memory, from->memory,
+    DF_TRY(df_hidden_copy(&run->layout, copy, to->memory, from->memory,
                           slot->box->batch->T));
 #ifndef DF_TEST_RELEASE_EARLY
-    DF_TRY(df_fence_record(&from->free, t->copy));
+    DF_TRY(df_fence_record(&from->free, copy));
 #endif
     slot->packed = NULL;
     df_freelist_give(t->free_buffers, from);
-    return df_fence_record(&to->full, t->copy);
+    return df_fence_record(&to->full, copy);
 }
 
 static df_status

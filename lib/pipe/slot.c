@@ -30,14 +30,18 @@ df_hidden_copy(const struct df_hidden_layout *l, struct df_stream *stream,
                void *dst, const void *src, size_t T)
 {
     size_t layers = l->split ? l->K : 1, row = l->H * sizeof(uint16_t);
-    size_t bytes = T * row * (l->split ? 1 : l->K);
+    size_t bytes = T * row * (l->split ? 1 : l->K), step = bytes;
     size_t last = df_hidden_offset_last(l);
     const char *from = src;
     char *to = dst;
 
+#ifdef DF_TEST_SLOWER /* a mistake that tests must notice: row by row */
+    step = l->split ? row : bytes;
+#endif
     for (size_t k = 0; k < layers; k++)
-        DF_TRY(df_copy(stream, to + k * l->max_T * row,
-                       from + k * l->max_T * row, bytes));
+        for (size_t at = k * l->max_T * row, end = at + bytes; at < end;
+             at += step)
+            DF_TRY(df_copy(stream, to + at, from + at, step));
     if (l->last)
         return df_copy(stream, to + last, from + last, T * row);
     return DF_OK;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ops/opcases.h"
+#include "opcases/opcases.h"
 #include "tap/tap.h"
 
 static df_status

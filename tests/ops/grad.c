@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ops/opcases.h"
+#include "opcases/opcases.h"
 #include "tap/tap.h"
 
 /* L from the buffers B of the backward case R.  Y is room for the output.  */

@@ -1,17 +1,15 @@
-## The cases, their inputs, and the formulas in double precision.
-check_LTLIBRARIES += tests/ops/libopcases.la
-tests_ops_libopcases_la_SOURCES = tests/ops/handy.h tests/ops/opbuild.c \
-  tests/ops/opbuild.h tests/ops/opbuild_draft.c tests/ops/opbuild_rows.c \
-  tests/ops/opcases.c tests/ops/opcases.h tests/ops/optable.c \
-  tests/ops/reference.c
-tests_ops_libopcases_la_CPPFLAGS = $(unit_cppflags)
+## Operations: the cases are those of src/opcases.
+opcases_cppflags = $(unit_cppflags) -I$(top_srcdir)/src
+opcases_ldadd = src/opcases/libopcases.la $(unit_ldadd)
 
 unit_tests += tests/ops/ref.t
 tests_ops_ref_t_SOURCES = tests/ops/ref.c
-tests_ops_ref_t_LDADD = tests/ops/libopcases.la $(unit_ldadd)
+tests_ops_ref_t_CPPFLAGS = $(opcases_cppflags)
+tests_ops_ref_t_LDADD = $(opcases_ldadd)
 unit_tests += tests/ops/grad.t
 tests_ops_grad_t_SOURCES = tests/ops/grad.c
-tests_ops_grad_t_LDADD = tests/ops/libopcases.la $(unit_ldadd)
+tests_ops_grad_t_CPPFLAGS = $(opcases_cppflags)
+tests_ops_grad_t_LDADD = $(opcases_ldadd)
 unit_tests += tests/ops/exact.t
 tests_ops_exact_t_SOURCES = tests/ops/exact.c
 unit_tests += tests/ops/batch.t
@@ -20,4 +18,5 @@ unit_tests += tests/ops/step.t
 tests_ops_step_t_SOURCES = tests/ops/step.c
 unit_tests += tests/ops/agree.t
 tests_ops_agree_t_SOURCES = tests/ops/agree.c
-tests_ops_agree_t_LDADD = tests/ops/libopcases.la $(unit_ldadd)
+tests_ops_agree_t_CPPFLAGS = $(opcases_cppflags)
+tests_ops_agree_t_LDADD = $(opcases_ldadd)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ops/opcases.h"
+#include "opcases/opcases.h"
 #include "tap/tap.h"
 
 /* Of the mean square error: float has 24 bits, and sums lose a few.  */

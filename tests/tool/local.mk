@@ -49,3 +49,11 @@ tool_tests += tests/tool/inspect-findings.sh tests/tool/inspect-pipe.sh \
 
 ## Drafters in both layouts.
 tool_tests += tests/tool/drafter-files.sh
+
+## The benchmark, and one that packs more than it says.
+check_PROGRAMS += tests/tool/bench-slower
+tests_tool_bench_slower_SOURCES = $(bench_sources)
+tests_tool_bench_slower_CPPFLAGS = $(dflash_bench_CPPFLAGS) -DDF_TEST_SLOWER
+tests_tool_bench_slower_LDADD = $(dflash_bench_LDADD)
+tool_tests += tests/tool/bench.sh tests/tool/bench-usage.sh \
+  tests/tool/bench-baseline.sh

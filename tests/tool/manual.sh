@@ -3,8 +3,8 @@
 . "$abs_top_srcdir/tests/init.sh"
 manual=$abs_top_srcdir/doc/dflash.texi
 include=$abs_top_srcdir/include/dflash
-tools='dflash-capture dflash-inspect dflash-train'
-plan 18
+tools='dflash-bench dflash-capture dflash-inspect dflash-train'
+plan 21
 
 # The lines of a chapter, or of a section up to the next one.
 chapter () { sed -n "/^@chapter $1\$/,/^@chapter /p" "$manual"; }
@@ -53,6 +53,12 @@ sed -n '/^#define DF_FINDINGS/,/[^\\]$/s/^ *X([A-Z]*, "\([a-z]*\)".*/\1/p' \
   "$include/scan.h" | sort > findings
 section Findings | words > described
 ok 'it has the kinds of findings' same findings described
+
+sed -n 's/^    {"\([a-z]*\)", ".*/\1/p' \
+  "$abs_top_srcdir/src/dflash-bench/suites.c" | sort > suites
+chapter 'Invoking @command{dflash-bench}' | items | grep -E '^[a-z]+$' \
+  | sort > described
+ok 'it has the suites of the benchmark' same suites described
 
 # A run of one step, whose files are looked at.
 demo=$abs_top_srcdir/share/demo

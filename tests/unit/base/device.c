@@ -1,6 +1,7 @@
 #include <config.h>
 
 #include <string.h>
+#include <time.h>
 
 #include "dflash/device.h"
 #include "tap/tap.h"
@@ -85,12 +86,66 @@ test_memory(struct df_device *dev)
        "a failure isn't counted");
 }
 
+/* What is queued behind a gate waits for it, and the time does not count.  */
+static void
+test_gate(struct df_device *dev)
+{
+    struct timespec pause = {.tv_nsec = 50000000};
+    struct df_stream *stream;
+    struct df_event *begin, *end, *never;
+    struct df_gate *gate;
+    double seconds = -1;
+
+    if (df_stream_new(&stream, dev, "gate") != DF_OK
+        || df_event_new_timed(&begin, dev) != DF_OK
+        || df_event_new_timed(&end, dev) != DF_OK
+        || df_event_new_timed(&never, dev) != DF_OK
+        || df_gate_new(&gate, dev) != DF_OK)
+        bail("%s", df_error_last()->message);
+    for (int i = 0; i < 2; i++) {
+        ok(df_gate_hold(gate, stream) == DF_OK
+               && df_event_record(begin, stream) == DF_OK
+               && df_stall(stream, 0.02) == DF_OK
+               && df_event_record(end, stream) == DF_OK,
+           "work behind a gate is queued");
+        nanosleep(&pause, NULL);
+        ok(!df_event_reached(begin), "and doesn't run");
+        df_gate_open(gate);
+        df_status status = df_event_seconds(begin, end, &seconds);
+
+        ok(status == DF_OK && seconds >= 0.02,
+           "opened, it takes its time: %g s", seconds);
+    }
+    is_long(DF_INVALID, df_event_seconds(never, end, &seconds),
+            "an event that never was recorded has no time");
+    df_stream_free(stream);
+    df_gate_free(gate);
+    df_event_free(begin);
+    df_event_free(end);
+    df_event_free(never);
+}
+
+static void
+test_description(struct df_device *dev)
+{
+    struct df_device_info info;
+    struct df_device *other;
+
+    ok(df_device_describe(dev, &info) == DF_OK && info.units > 0
+           && info.memory_bytes > 0 && *info.runtime && !*info.driver,
+       "a CPU is described: %s, %s", info.model, info.runtime);
+    if (df_device_open(&other, "cpu:2") != DF_OK)
+        bail("%s", df_error_last()->message);
+    ok(df_device_reaches(dev, other), "a CPU reaches another one");
+    df_device_close(other);
+}
+
 int
 main(void)
 {
     struct df_device *dev;
 
-    plan(sizeof names / sizeof *names + 11);
+    plan(sizeof names / sizeof *names + 11 + 7 + 2);
     test_names();
     if (df_device_open(&dev, "cpu:1") != DF_OK)
         return 1;
@@ -98,6 +153,8 @@ main(void)
     ok(df_device_is_cpu(dev), "it is a CPU");
     is_long(DF_F32, df_device_act(dev), "and computes in float");
     test_memory(dev);
+    test_gate(dev);
+    test_description(dev);
     df_device_close(dev);
     return 0;
 }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "dflash/device.h"
 #include "dflash/ops.h"
@@ -198,6 +199,47 @@ run_operations(void)
     NEED(df_stream_sync(compute));
 }
 
+/* Work behind a gate waits for the host, and the time does not count.  */
+static void
+test_gate(void)
+{
+    struct timespec pause = {.tv_nsec = 50000000};
+    struct df_event *begin, *end;
+    struct df_gate *gate;
+    double seconds = -1;
+
+    NEED(df_event_new_timed(&begin, dev));
+    NEED(df_event_new_timed(&end, dev));
+    NEED(df_gate_new(&gate, dev));
+    for (int i = 0; i < 2; i++) {
+        NEED(df_gate_hold(gate, compute));
+        NEED(df_event_record(begin, compute));
+        NEED(df_stall(compute, 0.01));
+        NEED(df_event_record(end, compute));
+        nanosleep(&pause, NULL);
+        ok(!df_event_reached(begin), "work behind a gate doesn't run");
+        df_gate_open(gate);
+        NEED(df_event_seconds(begin, end, &seconds));
+        ok(seconds >= 0.0099 && seconds < 0.045,
+           "opened, it takes its time: %g s", seconds);
+    }
+    df_gate_free(gate);
+    df_event_free(begin);
+    df_event_free(end);
+}
+
+static void
+test_description(void)
+{
+    struct df_device_info info;
+
+    NEED(df_device_describe(dev, &info));
+    ok(*info.model && info.units > 0 && info.cache_bytes > 0
+           && info.memory_bytes >= info.free_bytes,
+       "it is described: %s, %s", info.model, info.runtime);
+    ok(df_device_reaches(dev, dev), "a device reaches itself");
+}
+
 static void
 test_scratch(void)
 {
@@ -242,13 +284,15 @@ main(void)
 {
     if (df_device_open(&dev, "cuda:0") != DF_OK)
         skip_all("%s", df_error_last()->message);
-    plan(21);
+    plan(27);
     set_up();
     test_opening();
     test_memory();
     test_copies();
     test_events();
     test_lifetimes();
+    test_gate();
+    test_description();
     test_scratch();
     test_peer();
     clear();

@@ -41,6 +41,8 @@ main(void)
         {"copy=stall:10,target=fail@3",  6},
         {"target=fail",                  1},
         {"target",                       1},
+        {"copy=delay:10",                4},
+        {"copy=delay@2:10",              1},
         {"copy=stall@2",                 1},
         {"copy=stall:10x",               1},
         {"copy=stall:10,target=explode", 1},

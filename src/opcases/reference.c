@@ -7,7 +7,7 @@
 
 #include "dflash/check.h"
 #include "dflash/philox.h"
-#include "ops/opcases.h"
+#include "opcases/opcases.h"
 
 static size_t
 distance(size_t ld, size_t width)

@@ -3,7 +3,7 @@
 #ifndef DF_OPBUILD_H
 #define DF_OPBUILD_H
 
-#include "ops/opcases.h"
+#include "opcases/opcases.h"
 
 #define X(op, flow) void op_build_##op(struct oprun *r);
 DF_OPS(X)

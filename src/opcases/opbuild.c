@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "ops/opbuild.h"
+#include "opcases/opbuild.h"
 
 void
 op_build_embed(struct oprun *r)

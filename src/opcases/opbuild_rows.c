@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "ops/opbuild.h"
+#include "opcases/opbuild.h"
 
 static double
 count_up(const struct oprun *r, size_t i)

@@ -80,8 +80,9 @@ DF_MUST_USE df_status oprun_new(struct oprun **out, const struct opcase *c,
                                 struct df_device *dev);
 void oprun_free(struct oprun *run);
 
-/* Queue the case's operation.  */
+/* Queue the case's operation, on the run's stream or another one.  */
 DF_MUST_USE df_status oprun_call(struct oprun *run);
+DF_MUST_USE df_status oprun_queue(struct oprun *run, struct df_stream *stream);
 
 /* Wait, bring all buffers back, and see that no guard and no input has
    changed and that no output holds a NaN: DF_DEVICE says which does.  */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "dflash/philox.h"
-#include "ops/opbuild.h"
+#include "opcases/opbuild.h"
 
 enum {
     GUARD = 64, /* bytes after each buffer */
@@ -211,18 +211,24 @@ oprun_free(struct oprun *r)
 }
 
 df_status
-oprun_call(struct oprun *r)
+oprun_queue(struct oprun *r, struct df_stream *stream)
 {
     switch (r->c->op) {
 #define X(op, flow)  \
     case DF_OP_##op: \
-        return df_##op(r->stream, &r->args.op);
+        return df_##op(stream, &r->args.op);
         DF_OPS(X)
 #undef X
     case DF_N_OPS:
         break;
     }
     return DF_FAIL(DF_INVALID, "no such operation");
+}
+
+df_status
+oprun_call(struct oprun *r)
+{
+    return oprun_queue(r, r->stream);
 }
 
 /* Elements between the rows of an output may stay as they were.  */

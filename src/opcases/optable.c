@@ -1,6 +1,6 @@
 #include <config.h>
 
-#include "ops/opcases.h"
+#include "opcases/opcases.h"
 
 /* Limits for outputs in bf16: it has 8 bits, so rounding alone makes a mean
    square of 1.3e-6 on average, and for a single value up to 2^-16.  */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ops/opbuild.h"
+#include "opcases/opbuild.h"
 
 /* Sequences of D[1] rows, every second of them one shorter.  */
 static double

@@ -1,0 +1,251 @@
+/* Every operation: the larger ones of the tests' cases, and on a GPU those of
+   a target of 8 billion parameters, on 8,192 tokens.  */
+
+#include <config.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dflash-bench/bench.h"
+#include "opcases/opcases.h"
+
+enum {
+    FEW_ROWS = 64 /* that are compared where rows don't depend on others */
+};
+
+#define BF16 2e-5
+
+/* clang-format off */
+static const struct opcase large[] = {
+    {DF_OP_rmsnorm, {8192, 4096}, 0, BF16},
+    {DF_OP_rmsnorm_bwd, {8192, 4096}, 0, BF16},
+    {DF_OP_head_norm_rope, {8192, 32, 128}, 0, BF16},
+    {DF_OP_linear, {8192, 4096, 4096}, OPCASE_PLAIN, BF16},
+    {DF_OP_linear, {8192, 6144, 4096}, OPCASE_PLAIN, BF16},
+    {DF_OP_linear, {8192, 24576, 4096}, OPCASE_PLAIN, BF16},
+    {DF_OP_linear, {8192, 4096, 12288}, OPCASE_PLAIN, BF16},
+    {DF_OP_linear_dx, {8192, 4096, 4096}, 0, BF16},
+    {DF_OP_linear_dw, {8192, 4096, 4096}, 0, BF16},
+    {DF_OP_swiglu, {8192, 12288}, 0, BF16},
+    {DF_OP_swiglu_bwd, {8192, 12288}, 0, BF16},
+    {DF_OP_attention, {4, 2048, 32, 8, 128}, 0, BF16},
+    {DF_OP_attention, {1, 8192, 32, 8, 128}, 0, BF16},
+    {DF_OP_draft_attention, {1, 2048, 512, 16, 32, 8, 128}, 0, BF16},
+    {DF_OP_draft_attention_bwd, {1, 2048, 512, 16, 32, 8, 128}, 0, BF16},
+    {DF_OP_unpack_hidden, {8192, 4096, 5}, OPCASE_NOISE, 1e-14},
+    {DF_OP_head_loss, {2048, 4096, 32768}, 0, BF16},
+    {DF_OP_adamw, {1 << 25}, 0, BF16},
+};
+/* clang-format on */
+
+struct op_work {
+    struct opcase c;
+    struct df_device *dev, *cpu;
+    struct oprun *run;
+    struct bench_case *def; /* gets bytes and operations on the way */
+};
+
+/* Whether the first rows of the outputs depend on the first rows of the
+   inputs alone, so that a case of fewer rows tells them.  */
+static bool
+has_rows(enum df_op op)
+{
+    switch ((int) op) {
+    case DF_OP_embed:
+    case DF_OP_rmsnorm:
+    case DF_OP_head_norm_rope:
+    case DF_OP_linear:
+    case DF_OP_linear_dx:
+    case DF_OP_swiglu:
+    case DF_OP_swiglu_bwd:
+    case DF_OP_pack_hidden:
+    case DF_OP_unpack_hidden:
+    case DF_OP_gather_rows:
+    case DF_OP_head_loss:
+    case DF_OP_add:
+    case DF_OP_adamw:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void
+close_op(void *arg)
+{
+    struct op_work *w = arg;
+
+    oprun_free(w->run);
+    w->run = NULL;
+}
+
+static df_status
+queue_op(void *arg, struct df_stream *stream)
+{
+    struct op_work *w = arg;
+
+    return oprun_queue(w->run, stream);
+}
+
+/* The largest error of the outputs in what WANTED has of them.  */
+static double
+worst(double *const *wanted, const struct oprun *few, const struct oprun *run)
+{
+    double most = 0;
+
+    for (size_t b = 0; b < few->n_bufs; b++) {
+        double *seen = few->bufs[b].output ? oprun_after(run, b) : NULL;
+        double e = 0;
+
+        if (seen && wanted[b])
+            e = normalised_error(wanted[b], seen, few->bufs[b].n);
+        else if (few->bufs[b].output)
+            e = NAN;
+        if (!(e <= most))
+            most = e;
+        free(seen);
+    }
+    return most;
+}
+
+/* What FEW's outputs have to be: by the formula if the device is the CPU and
+   there is one, else by the CPU.  FORMULA says which.  */
+static df_status
+reference(const struct op_work *w, struct oprun *few, double **wanted,
+          bool *formula)
+{
+    for (size_t b = 0; b < few->n_bufs; b++)
+        wanted[b] = oprun_before(few, b);
+    *formula = df_device_is_cpu(w->dev) && op_reference(few, wanted);
+    if (*formula)
+        return DF_OK;
+    DF_TRY(oprun_call(few));
+    DF_TRY(oprun_finish(few));
+    for (size_t b = 0; b < few->n_bufs; b++) {
+        free(wanted[b]);
+        wanted[b] = oprun_after(few, b);
+    }
+    return DF_OK;
+}
+
+/* Floating-point operations of a call are what the device counts.  */
+static df_status
+call_and_count(struct op_work *w)
+{
+    struct df_device_stats before, after;
+
+    df_device_get_stats(w->dev, &before);
+    DF_TRY(oprun_call(w->run));
+    df_device_get_stats(w->dev, &after);
+    w->def->flops = after.flops - before.flops;
+    w->def->ceiling = w->def->flops > 0 ? CEILING_PRODUCT : CEILING_COPY;
+    return DF_OK;
+}
+
+/* A CPU without a formula is compared with itself: at least the bits of a
+   second run must be the same.  */
+static df_status
+check_op(void *arg, double *error)
+{
+    struct op_work *w = arg;
+    struct opcase c = w->c;
+    double *wanted[OPRUN_MAX_BUFFERS] = {NULL};
+    struct oprun *few = NULL;
+    bool formula;
+    df_status status;
+
+    if (c.op == DF_OP_attention)
+        c.d[0] = 1; /* sequences */
+    else if (has_rows(c.op) && c.d[0] > FEW_ROWS)
+        c.d[0] = FEW_ROWS;
+    DF_TRY(call_and_count(w));
+    DF_TRY(oprun_finish(w->run));
+    DF_TRY(oprun_new(&few, &c, w->cpu));
+    status = reference(w, few, wanted, &formula);
+    if (status == DF_OK)
+        *error = worst(wanted, few, w->run);
+    if (status == DF_OK && !(*error <= c.limit))
+        status =
+            DF_FAIL(DF_DEVICE, "error %.1e, %.1e is allowed", *error, c.limit);
+    for (size_t b = 0; b < few->n_bufs; b++)
+        free(wanted[b]);
+    oprun_free(few);
+    return status;
+}
+
+/* An output whose values mattered before is read as well.  */
+static double
+bytes_moved(const struct oprun *run)
+{
+    static const unsigned char nan[2] = {0xff, 0xff};
+    double bytes = 0;
+
+    for (size_t b = 0; b < run->n_bufs; b++) {
+        const struct opbuf *buf = &run->bufs[b];
+        bool read = buf->bytes >= sizeof nan
+                    && memcmp(buf->before, nan, sizeof nan) != 0;
+
+        bytes += (double) buf->bytes * (buf->output + read);
+    }
+    return bytes;
+}
+
+static df_status
+open_op(void *arg)
+{
+    struct op_work *w = arg;
+
+    DF_TRY(oprun_new(&w->run, &w->c, w->dev));
+    w->def->bytes = bytes_moved(w->run);
+    return DF_OK;
+}
+
+static df_status
+measure_op(struct bench *b, const struct opcase *c, struct df_device *dev,
+           struct df_device *cpu)
+{
+    struct op_work w = {.c = *c, .dev = dev, .cpu = cpu};
+    char name[80];
+    struct bench_case def = {.name = name,
+                             .dev = dev,
+                             .arg = &w,
+                             .entries = 2,
+                             .open = open_op,
+                             .close = close_op,
+                             .queue = queue_op,
+                             .check = check_op};
+
+    w.def = &def;
+    opcase_label(c, name, sizeof name);
+    for (char *at = name; *at; at++)
+        if (*at == ' ')
+            *at = '-';
+    return bench_case(b, &def);
+}
+
+static df_status
+measure_all(struct bench *b, struct df_device *dev, struct df_device *cpu)
+{
+    for (size_t i = 0; i < n_opcases; i++)
+        if (opcases[i].flags & OPCASE_BENCH)
+            DF_TRY(measure_op(b, &opcases[i], dev, cpu));
+    if (df_device_is_cpu(dev))
+        return DF_OK;
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+        DF_TRY(measure_op(b, &large[i], dev, cpu));
+    return DF_OK;
+}
+
+df_status
+bench_ops(struct bench *b)
+{
+    struct df_device *cpu;
+    df_status status = DF_OK;
+
+    DF_TRY(df_device_open(&cpu, "cpu:63"));
+    for (size_t i = 0; status == DF_OK && i < b->devices.n; i++)
+        status = measure_all(b, b->devices.devices[i], cpu);
+    df_device_close(cpu);
+    return status;
+}

@@ -1,0 +1,63 @@
+#include <config.h>
+
+#include "dflash-bench/options.h"
+
+struct bench_options opt = {
+    .devices = "auto",
+    .repeat = 20,
+    .min_time = 0.004,
+    .limit = 5,
+};
+
+/* clang-format off */
+static const struct option_def options[] = {
+    {OPT_GROUP, .help = "What is measured"},
+    {OPT_FLAG, 0, "list", NULL, &opt.list,
+     .help = "print the names of the cases, and measure nothing"},
+    {OPT_STRING, 0, "only", "REGEX", &opt.only, .unset = "all cases",
+     .help = "measure the cases whose line of --list has a match of the "
+             "extended regular expression REGEX"},
+    {OPT_STRING, 0, "devices", "LIST", &opt.devices,
+     .help = "measure on each of these: cpu, cuda:N; auto is the first GPU, "
+             "or the CPU where there is none"},
+    {OPT_FLAG, 0, "check", NULL, &opt.check,
+     .help = "do every case once to see that its result is right; take no "
+             "times"},
+
+    {OPT_GROUP, .help = "How it is measured"},
+    {OPT_INT, 0, "repeat", "N", &opt.repeat, .min = 1, .max = 100000,
+     .help = "take N samples of a case"},
+    {OPT_REAL, 0, "min-time", "S", &opt.min_time,
+     .range = {.min = 0, .max = 60},
+     .help = "repeat short work within a sample until that takes S seconds"},
+
+    {OPT_GROUP, .help = "What is said"},
+    {OPT_FLAG, 0, "json", NULL, &opt.json,
+     .help = "print JSON objects, a line each, with all samples"},
+    {OPT_FLAG, 0, "csv", NULL, &opt.csv,
+     .help = "print values separated by commas"},
+    {OPT_STRING, 0, "plot", "FILE", &opt.plot, .unset = "none",
+     .help = "draw bandwidth over size, and time by part, into FILE as SVG"},
+
+    {OPT_GROUP, .help = "What it is compared with"},
+    {OPT_STRING, 0, "save-baseline", "FILE", &opt.save_baseline,
+     .unset = "none",
+     .help = "write the results to FILE, for --baseline"},
+    {OPT_STRING, 0, "baseline", "FILE", &opt.baseline, .unset = "none",
+     .help = "compare with the results in FILE, case by case"},
+    {OPT_REAL, 0, "limit", "PERCENT", &opt.limit,
+     .range = {.min = 0, .max = 1000},
+     .help = "with --baseline: the exit status is 1 if a case is slower by "
+             "more than this, and not by chance"},
+    COMMON_OPTIONS,
+    {0},
+};
+/* clang-format on */
+
+const struct tool bench_tool = {
+    .name = "dflash-bench",
+    .summary = "Measure the parts of the pipeline and the whole, see that "
+               "their results are right, and compare with an earlier run.",
+    .operands = "[SUITE...]",
+    .options = options,
+};

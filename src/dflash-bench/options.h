@@ -1,0 +1,29 @@
+/* options.h - what dflash-bench is told.  */
+
+#ifndef DF_BENCH_OPTIONS_H
+#define DF_BENCH_OPTIONS_H
+
+#include "common/option.h"
+
+struct bench_options {
+    /* What is measured.  */
+    bool list, check;
+    const char *only, *devices;
+
+    /* How.  */
+    long repeat;
+    double min_time; /* s */
+
+    /* What is said.  */
+    bool json, csv;
+    const char *plot;
+
+    /* What it is compared with.  */
+    const char *baseline, *save_baseline;
+    double limit; /* percent */
+};
+
+extern struct bench_options opt;
+extern const struct tool bench_tool;
+
+#endif

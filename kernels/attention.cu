@@ -15,6 +15,8 @@ cuda_attention(struct cuda_stream *s, const struct df_attention_args *a)
     f.k.side[0] = {(uint16_t *) a->k, df_ld(a->ldk, a->G * a->D)};
     f.v.side[0] = {(uint16_t *) a->v, df_ld(a->ldv, a->G * a->D)};
     f.cu_seqlens = a->cu_seqlens;
+    f.kv_begin = a->kv_begin;
+    f.past = a->past;
     f.B = (int) a->B;
     f.A = (int) a->A;
     f.G = (int) a->G;

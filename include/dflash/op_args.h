@@ -94,6 +94,7 @@ struct df_linear_args {
     size_t T, N, K;
     size_t ldy, ldx; /* w is contiguous */
     bool accumulate;
+    bool wide; /* y is float32, whatever act is */
 };
 
 /* dx[t,k] = sum_n dy[t,n] * w[n,k]; ACCUMULATE adds that to dx.  */
@@ -132,17 +133,29 @@ struct df_swiglu_bwd_args {
 
 /* Causal attention of packed sequences, head a using key/value head
    a / (A/G): query t sees the keys s of its own sequence with s <= t and,
-   if WINDOW > 0, s > t - WINDOW.  On a CPU a row has the same bits whatever
-   other sequences are in the batch.  */
+   if WINDOW > 0, s > t - WINDOW.
+
+   With a cache, keys and values are rows of it: those of sequence b begin at
+   row KV_BEGIN[b], and its first query is at place PAST[b], so that query i
+   of the sequence sees the rows up to KV_BEGIN[b] + PAST[b] + i, which are
+   there already.  T may be more than the sequences' rows then: rows behind
+   them are left out.  Without one (both NULL), k and v are [T,G,D] and lie
+   as the queries do.
+
+   On a CPU a row has the same bits whatever other queries are asked beside
+   it, of its own sequence or others; so it has on a GPU.  */
 struct df_attention_args {
     void *out;                 /* [T,A,D] act */
     const void *q;             /* [T,A,D] act */
-    const void *k;             /* [T,G,D] act */
-    const void *v;             /* [T,G,D] act */
+    const void *k;             /* [T or rows of the cache,G,D] act */
+    const void *v;             /* the same */
     const int32_t *cu_seqlens; /* [B+1], rows where sequences begin; last T */
+    const int32_t *kv_begin;   /* [B], or NULL */
+    const int32_t *past;       /* [B], or NULL */
     size_t T, B, A, G, D;
     size_t ldo, ldq, ldk, ldv;
     size_t max_seqlen; /* of the B sequences, for scratch and grids */
+    size_t max_past;   /* likewise */
     int32_t window;    /* 0: all keys */
     float scale;       /* of q.k, D^-0.5 */
 };
@@ -235,6 +248,17 @@ struct df_gather_rows_args {
     const void *x;        /* [T,C] act */
     const int32_t *index; /* [R], each in [0, T) */
     size_t R, C, T;
+    size_t ldy;
+};
+
+/* y[index[r]] = x[r]; the other rows of y stay, and rows with a negative
+   index are left out.  The other indices are distinct.  */
+struct df_put_rows_args {
+    void *y;              /* [T,C] act */
+    const void *x;        /* [R,C] act */
+    const int32_t *index; /* [R], each less than T */
+    size_t R, C, T;
+    size_t ldy, ldx;
 };
 
 /* y[index[r]] = scale[r] * x[r], all other rows of y = 0.  */
@@ -269,6 +293,62 @@ struct df_loss_sums {
     double accept; /* over blocks: 1 + sum_j prod_{i<=j} correct_i */
     double blocks;
     double correct[DF_MAX_BLOCK], total[DF_MAX_BLOCK]; /* by slot */
+};
+
+/* How tokens are drawn.  For the token at a place of a request,
+     g[v] = -log(-log u),  u = ((n[v % 4] >> 9) + 0.5) * 2^-23,
+     n = df_philox(KEY, purpose << 28 | v / 4, place, request & 2^32-1,
+                   request >> 32),
+   so that the v with the greatest log p[v] + g[v] has been drawn with
+   probability p[v].  TEMPERATURE 0: the v with the greatest logit, the least
+   on ties.  */
+enum df_draw_purpose {
+    DF_DRAW_TARGET, /* from what the target says */
+    DF_DRAW_DRAFT,  /* from what the drafter says */
+    DF_DRAW_ACCEPT  /* whether a drafted token stays */
+};
+struct df_draw {
+    float temperature; /* at least 0 */
+    uint64_t key;
+    const uint64_t *request; /* [R] of each row; unused at temperature 0 */
+    const int32_t *place;    /* [R] of the row's own token, likewise */
+};
+
+/* token[r] = what is drawn from softmax(z[r] / temperature): by the drafter
+   for the row's own place, or else for the place behind it.  Rows whose
+   number is a multiple of KEEP, if that isn't 0, keep their token.  */
+struct df_pick_args {
+    int32_t *token; /* [R] */
+    const float *z; /* [R,V] */
+    struct df_draw draw;
+    size_t R, V, keep;
+    size_t ldz;
+    bool drafter;
+};
+
+/* Verify B blocks of b rows: ids[n,0] and drafted tokens behind it.  z are
+   the target's logits of these rows.  At temperature 0 a drafted token stays
+   if it is the greatest logit of the row before it, and the first row whose
+   successor doesn't stay, or the last row, gives a token of its own: its
+   greatest.
+
+   Else, with p and q the softmax of z and of the drafter's logits, over the
+   temperature: the token x of row j stays with probability p[x] / q[x], p
+   being of row j-1 (Leviathan et al. 2023); and the own token is drawn from
+   max(p - q, 0), or from p behind the last row.  So what comes out is
+   distributed as if it had been drawn from p, token by token.
+
+   result[n] = how many tokens there are: those that stay and one, then
+   these tokens.  FORCED > 0: so many there are, whatever the logits.  */
+struct df_verify_args {
+    int32_t *result;    /* [B,b+1] */
+    const float *z;     /* [B*b,V] */
+    const float *draft; /* [B*b,V]; NULL at temperature 0 */
+    const int32_t *ids; /* [B*b] */
+    struct df_draw draw;
+    size_t B, b, V;
+    size_t ldz;    /* of Z and DRAFT */
+    size_t forced; /* at most b */
 };
 
 /* Weights of the slots, and the sums.  Row r is slot slot[r] % b of block

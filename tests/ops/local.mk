@@ -1,7 +1,8 @@
 ## The cases, their inputs, and the formulas in double precision.
 check_LTLIBRARIES += tests/ops/libopcases.la
 tests_ops_libopcases_la_SOURCES = tests/ops/handy.h tests/ops/opbuild.c \
-  tests/ops/opbuild.h tests/ops/opbuild_draft.c tests/ops/opbuild_rows.c \
+  tests/ops/opbuild.h tests/ops/opbuild_decode.c \
+  tests/ops/opbuild_draft.c tests/ops/opbuild_rows.c \
   tests/ops/opcases.c tests/ops/opcases.h tests/ops/optable.c \
   tests/ops/reference.c
 tests_ops_libopcases_la_CPPFLAGS = $(unit_cppflags)

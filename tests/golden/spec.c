@@ -112,8 +112,8 @@ take_answer(void *arg, const struct df_answer *a)
 
     t->same = a->n >= t->n_wanted
               && memcmp(a->ids, t->wanted, t->n_wanted * sizeof *a->ids) == 0;
-    if (a->stopped)
-        t->same &= a->n == t->n_wanted;
+    if (a->n <= MAX_NEW)
+        t->same &= a->stopped && a->n == t->n_wanted;
     t->seen_rounds = a->rounds;
     for (size_t i = 0; i < a->rounds; i++)
         t->seen_accepted += a->accept[i];

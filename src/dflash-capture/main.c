@@ -36,6 +36,8 @@ open_input(struct session *s)
                         &input.target_devices, input.target_devices,
                         PLACE_TARGET));
     DF_TRY(model_open(&s->model));
+    if (opt.answers_only)
+        return generate(s, &files);
     model_layers(&s->model, &capture_tool, &s->layers);
     describe_header(s);
     /* Blocks aren't captured; the limits have samples left out that no
@@ -47,9 +49,7 @@ open_input(struct session *s)
                                  .num_anchors = 1,
                                  .block_size = 2};
     DF_TRY(find_data(s, &files));
-    return opt.answers_only ? DF_OK
-                            : samples_open(&s->source, &s->model, &files,
-                                           "data", &s->limits);
+    return samples_open(&s->source, &s->model, &files, "data", &s->limits);
 }
 
 static bool

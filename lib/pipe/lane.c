@@ -185,7 +185,7 @@ df_lane_acquire(struct df_worker *worker)
     struct df_lane *lane = df_worker_state(worker);
     void *metric;
 
-    DF_TRY(df_lane_save(worker, lane));
+    DF_TRY(df_lane_pause(worker, lane));
     if (run->stopping)
         return DF_END;
     if (lane->metric)
@@ -235,6 +235,6 @@ df_lane_finish(struct df_worker *worker)
         status = catch_up(worker, lane, run->steps);
     if (status != DF_OK && status != DF_END)
         return status;
-    DF_TRY(df_lane_save(worker, lane));
+    DF_TRY(df_lane_pause(worker, lane));
     return df_stream_sync(lane->compute);
 }

@@ -25,7 +25,7 @@ tool_tests += tests/tool/train-usage.sh tests/tool/train-bad-input.sh \
   tests/tool/train-sum.sh tests/tool/train-options.sh \
   tests/tool/train-captures.sh tests/tool/capture-usage.sh \
   tests/tool/capture-recover.sh tests/tool/capture-files.sh \
-  tests/tool/capture-real.sh
+  tests/tool/capture-real.sh tests/tool/decode.sh tests/tool/decode-real.sh
 EXTRA_DIST += tests/tool/train.sh tests/tool/capture.sh
 ## Captures to look at, and what is said of them.
 check_PROGRAMS += tests/tool/make-capture

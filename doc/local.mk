@@ -1,6 +1,7 @@
 info_TEXINFOS += doc/dflash.texi
 EXTRA_DIST += doc/internals/batch-plan.md doc/internals/build.md \
-  doc/internals/checkpoint.md doc/internals/data.md doc/internals/ops.md \
+  doc/internals/checkpoint.md doc/internals/data.md doc/internals/decode.md \
+  doc/internals/ops.md \
   doc/internals/options.md doc/internals/pipeline.md \
   doc/internals/shapes.md doc/internals/template.md \
   doc/internals/tokenizer.md

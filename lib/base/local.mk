@@ -1,6 +1,7 @@
 dflashinclude_HEADERS += include/dflash/batch.h include/dflash/defs.h \
   include/dflash/device.h include/dflash/dtype.h include/dflash/error.h \
-  include/dflash/op_args.h include/dflash/ops.h include/dflash/philox.h \
+  include/dflash/op_args.h include/dflash/op_draw.h include/dflash/ops.h \
+  include/dflash/philox.h \
   include/dflash/plan.h \
   include/dflash/value.h
 lib_libcore_la_SOURCES += lib/base/arena.c lib/base/arena_internal.h \

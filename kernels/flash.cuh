@@ -47,6 +47,11 @@ struct df_flash {
     int max_rows; /* of a sequence and head */
     float scale;
     bool wide; /* rows can be moved 16 bytes at a time */
+    /* Causal, for few queries over many keys: a block has SPLIT of a
+       sequence's keys, 0: all, and leaves its part of the result.  */
+    int split, splits;
+    int T, max_tokens; /* rows of queries, in all and of a sequence */
+    float *parts; /* [splits,T,A,D+2]: sums, their maximum, their weight */
 };
 
 /* One sequence with one key/value head.  */

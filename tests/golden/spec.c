@@ -1,6 +1,6 @@
 /* Speculative decoding against the reference decoder: the same tokens, and
    accept lengths as long.  Then token by token, through a cache, against the
-   same.  */
+   same.  In bf16, tokens are those of plain decoding.  */
 #include <config.h>
 
 #include <math.h>
@@ -27,11 +27,10 @@ enum {
 
 struct text {
     int32_t ids[MAX_LENGTH];
-    int32_t wanted[MAX_NEW];
-    size_t n, n_wanted;
+    int32_t wanted[MAX_NEW], seen[MAX_NEW + 1];
+    size_t n, n_wanted, n_seen;
     size_t rounds, accepted;           /* of the reference */
     size_t seen_rounds, seen_accepted; /* of ours */
-    bool same;
 };
 
 struct job {
@@ -102,22 +101,40 @@ next_prompt(void *arg, struct df_prompt *out)
     return DF_OK;
 }
 
-/* The reference has one token more when it counts 96: what is behind those
-   that it tells isn't compared.  */
 static df_status
 take_answer(void *arg, const struct df_answer *a)
 {
     struct job *job = arg;
     struct text *t = &job->texts[a->index];
 
-    t->same = a->n >= t->n_wanted
-              && memcmp(a->ids, t->wanted, t->n_wanted * sizeof *a->ids) == 0;
-    if (a->n <= MAX_NEW)
-        t->same &= a->stopped && a->n == t->n_wanted;
+    t->n_seen = a->n;
+    memcpy(t->seen, a->ids, a->n * sizeof *a->ids);
     t->seen_rounds = a->rounds;
+    t->seen_accepted = 0;
     for (size_t i = 0; i < a->rounds; i++)
         t->seen_accepted += a->accept[i];
     return DF_OK;
+}
+
+/* The reference has one token more when it counts 96: what is behind those
+   that it tells isn't compared.  */
+static bool
+same(const struct text *t)
+{
+    size_t n = t->n_seen < MAX_NEW ? t->n_seen : MAX_NEW;
+
+    return n == t->n_wanted
+           && memcmp(t->seen, t->wanted, n * sizeof *t->seen) == 0;
+}
+
+/* What was seen is what is wanted from now on.  */
+static void
+adopt(struct text *texts, size_t n)
+{
+    for (struct text *t = texts; t < texts + n; t++) {
+        t->n_wanted = t->n_seen < MAX_NEW ? t->n_seen : MAX_NEW;
+        memcpy(t->wanted, t->seen, t->n_wanted * sizeof *t->seen);
+    }
 }
 
 static void
@@ -128,8 +145,7 @@ decode(struct models *m, const struct df_generator_options *o,
     struct df_decode_stats stats;
     struct df_generator *d;
 
-    CHECKED(
-        df_generator_new(&d, m->target, plain ? NULL : m->drafter, stream, o));
+    CHECKED(df_generator_new(&d, m->target, m->drafter, stream, o));
     CHECKED(df_generator_warm_up(d));
     CHECKED(df_generate(d, &(struct df_decode_job){.arg = &job,
                                                    .next = next_prompt,
@@ -144,14 +160,15 @@ decode(struct models *m, const struct df_generator_options *o,
 static size_t
 count_same(const struct text *texts, size_t n)
 {
-    size_t same = 0;
+    size_t good = 0;
 
     for (size_t i = 0; i < n; i++) {
-        same += texts[i].same;
-        if (!texts[i].same)
+        if (same(&texts[i]))
+            good++;
+        else
             diag("text %zu differs", i);
     }
-    return same;
+    return good;
 }
 
 static double
@@ -209,16 +226,27 @@ static void
 test(struct models *m, const char *folder, struct df_generator_options *o,
      struct text *texts)
 {
+    bool exact = df_device_is_cpu(dev);
     size_t n = load_texts(folder, "tiny-spec.json", "ids", texts,
                           expensive() ? MAX_CASES : QUICK);
     double wanted = mean(texts, n, false), seen;
 
+    if (!exact) {
+        decode(m, o, texts, n, true);
+        adopt(texts, n);
+    }
     decode(m, o, texts, n, false);
     is_long((long) n, (long) count_same(texts, n),
-            "drafted answers are the reference's");
+            "drafted answers are the %s",
+            exact ? "reference's" : "plain ones");
     seen = mean(texts, n, true);
-    ok(fabs(seen - wanted) <= 0.01, "mean accept length %.4f, reference %.4f",
-       seen, wanted);
+    ok(fabs(seen - wanted) <= (exact ? 0.01 : 0.03),
+       "mean accept length %.4f, reference %.4f", seen, wanted);
+    if (!exact) {
+        skip("token by token as transformers does: on the CPU alone");
+        skip("and drafted");
+        return;
+    }
     n = load_texts(folder, "tiny-greedy.json", "greedy_ids", texts, MAX_CASES);
     decode(m, o, texts, n, true);
     is_long((long) n, (long) count_same(texts, n),
@@ -242,13 +270,14 @@ main(void)
                                      .max_seqlen = MAX_LENGTH,
                                      .max_new_tokens = MAX_NEW + 1,
                                      .prefill_rows = 192,
+                                     .graphs = true,
                                      .stop_ids = &stop,
                                      .n_stop_ids = 1};
 
     if (!folder || !drafter)
         skip_all("no golden folder: set DFLASH_SHARED");
+    dev = golden_device();
     plan(4);
-    CHECKED(df_device_open(&dev, "cpu"));
     CHECKED(df_stream_new(&stream, dev, "test"));
     set_up(&m, target, drafter, &o);
     stop = m.config.eos_token_ids[0];

@@ -1,7 +1,8 @@
 info_TEXINFOS += doc/dflash.texi
-EXTRA_DIST += doc/benchmarks.md doc/internals/batch-plan.md doc/internals/bench.md \
-  doc/internals/build.md \
-  doc/internals/checkpoint.md doc/internals/data.md doc/internals/ops.md \
+EXTRA_DIST += doc/benchmarks.md doc/internals/batch-plan.md \
+  doc/internals/bench.md doc/internals/build.md \
+  doc/internals/checkpoint.md doc/internals/data.md \
+  doc/internals/decode.md doc/internals/ops.md \
   doc/internals/options.md doc/internals/pipeline.md \
   doc/internals/shapes.md doc/internals/template.md \
   doc/internals/tokenizer.md

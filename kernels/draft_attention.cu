@@ -30,6 +30,7 @@ describe(struct df_flash *f, const Args *a, const char *op)
     f->D = (int) a->D;
     f->heads = (int) heads;
     f->b = (int) a->map.b;
+    f->splits = 1;
     f->window = a->window;
     f->scale = a->scale;
     f->wide = a->D % 8 == 0 && df_rows_aligned(f->q) && df_rows_aligned(f->out)

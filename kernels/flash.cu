@@ -15,6 +15,10 @@
    whose prefixes are nearly the same: so keys are fetched once for all.  The
    longest rows go first.
 
+   Where few queries see many keys, as in decoding, blocks share the keys of a
+   row in splits of a fixed size, and a second kernel combines what they leave
+   in the order of the splits.
+
    Bound by the matrix units and by shared memory, which a fragment of K or V
    is read from for every 16 M rows: hence M = 2 where the registers allow
    it.  */
@@ -130,6 +134,56 @@ finish_rows(const struct lane_rows<D, M> &r, const struct df_flash &f,
     }
 }
 
+/* The same, left to be combined with what other blocks leave.  */
+template <int D, int M>
+static __device__ __forceinline__ void
+leave_rows(const struct lane_rows<D, M> &r, const struct df_flash &f,
+           const struct df_task &t, int m0)
+{
+    int column = threadIdx.x % 4 * 2;
+
+#pragma unroll
+    for (int i = 0; i < M * 2; i++) {
+        float sum = r.sum[i / 2][i % 2];
+        int head, row;
+
+        sum += __shfl_xor_sync(ALL_LANES, sum, 1);
+        sum += __shfl_xor_sync(ALL_LANES, sum, 2);
+        if (m0 + i * 8 >= t.rows)
+            continue;
+        row = df_row_of(f, t, m0 + i * 8, &head);
+        float *to =
+            f.parts
+            + (((size_t) blockIdx.y * f.T + row) * f.A + head) * (f.D + 2);
+
+#pragma unroll
+        for (int j = 0; j < D / 8; j++)
+#pragma unroll
+            for (int k = 0; k < 2; k++)
+                if (j * 8 + column + k < f.D)
+                    to[j * 8 + column + k] = r.o[i / 2][j][i % 2 * 2 + k];
+        if (column == 0) {
+            to[f.D] = r.max[i / 2][i % 2];
+            to[f.D + 1] = sum;
+        }
+    }
+}
+
+/* Of W, what lies in the block's split of the keys.  */
+template <int KEYS>
+static __device__ __forceinline__ void
+take_split(struct df_walk &w, const struct df_flash &f,
+           const struct df_task &t)
+{
+    struct df_range &any = w.side[0].any;
+    int low = t.start + (int) blockIdx.y * f.split;
+
+    any.low = max(any.low, low);
+    any.high = min(any.high, low + f.split);
+    w.tiles[0] =
+        any.low < any.high ? (any.high - any.low + KEYS - 1) / KEYS : 0;
+}
+
 template <int D, int M>
 static __device__ __forceinline__ void
 begin_rows(struct lane_rows<D, M> &r)
@@ -161,6 +215,12 @@ __launch_bounds__(THREADS) attend(struct df_flash f, int n_tiles)
     if (m0 >= t.rows)
         return;
     struct df_walk w = df_look<S::KEYS>(sight, f, t, m0);
+
+    if (f.split) {
+        take_split<S::KEYS>(w, f, t);
+        if (w.tiles[0] == 0)
+            return;
+    }
     int n = w.tiles[0] + w.tiles[1];
     auto load = [&](uint16_t *tile, const struct df_sides &from, int i) {
         struct df_step step = df_step_of<S::KEYS>(w, i);
@@ -190,7 +250,43 @@ __launch_bounds__(THREADS) attend(struct df_flash f, int n_tiles)
         load(k, f.k, i + 1);
         df_multiply_pn<D>(r.o, s, v, 0);
     }
-    finish_rows(r, f, t, m0 + lane_row);
+    if (f.split)
+        leave_rows(r, f, t, m0 + lane_row);
+    else
+        finish_rows(r, f, t, m0 + lane_row);
+}
+
+/* A row with a head: the parts that the splits of its keys have left, in
+   their order.  Splits that no row of a block sees left nothing.  */
+static __global__ void
+__launch_bounds__(THREADS) combine(struct df_flash f)
+{
+    int seq = blockIdx.x / f.max_tokens, i = blockIdx.x % f.max_tokens;
+    int row = f.cu_seqlens[seq] + i, head = blockIdx.y;
+
+    if (row >= f.cu_seqlens[seq + 1])
+        return;
+    int place = f.past[seq] + i;
+    int low = f.window && place >= f.window ? place - f.window + 1 : 0;
+    int first = low / f.split, last = place / f.split;
+    size_t step = (size_t) f.T * f.A * (f.D + 2);
+    const float *parts =
+        f.parts + ((size_t) row * f.A + head) * (f.D + 2) + first * step;
+    float max = -INFINITY, sum = 0;
+
+    for (int s = 0; s <= last - first; s++)
+        max = fmaxf(max, parts[s * step + f.D]);
+    for (int s = 0; s <= last - first; s++)
+        sum +=
+            df_exp2(parts[s * step + f.D] - max) * parts[s * step + f.D + 1];
+    for (int c = threadIdx.x; c < f.D; c += THREADS) {
+        float x = 0;
+
+        for (int s = 0; s <= last - first; s++)
+            x += df_exp2(parts[s * step + f.D] - max) * parts[s * step + c];
+        f.out.data[row * f.out.ld + (size_t) head * f.D + c] =
+            df_narrow(x / sum);
+    }
 }
 
 template <int D>
@@ -202,8 +298,13 @@ run(struct cuda_stream *s, const char *op, const struct df_flash *f)
 
     DF_TRY(df_cuda_shared((const void *) attend<D>, shape<D>::SHARED, op));
     DF_TRY(df_cuda_blocks(op, (size_t) n_tiles, (size_t) f->B * f->G, &grid));
-    attend<D>
-        <<<(unsigned) grid, THREADS, shape<D>::SHARED, s->cu>>>(*f, n_tiles);
+    attend<D><<<dim3((unsigned) grid, (unsigned) f->splits), THREADS,
+                shape<D>::SHARED, s->cu>>>(*f, n_tiles);
+    DF_LAUNCHED(attention);
+    if (!f->split)
+        return DF_OK;
+    combine<<<dim3((unsigned) (f->B * f->max_tokens), (unsigned) f->A),
+              THREADS, 0, s->cu>>>(*f);
     DF_LAUNCHED(attention);
     return DF_OK;
 }

@@ -36,6 +36,7 @@ struct df_flash {
     struct df_sides k, v;
     float *lse; /* or NULL */
     const int32_t *cu_seqlens;
+    const int32_t *kv_begin, *past; /* causal with a cache, or NULL */
     const int32_t *cu_blocks, *begin, *anchor; /* draft */
     int B, A, G, D, heads;                     /* heads = A / G */
     int b;                                     /* 0: causal */
@@ -43,12 +44,18 @@ struct df_flash {
     int max_rows; /* of a sequence and head */
     float scale;
     bool wide; /* rows can be moved 16 bytes at a time */
+    /* Causal, for few queries over many keys: a block has SPLIT of a
+       sequence's keys, 0: all, and leaves its part of the result.  */
+    int split, splits;
+    int T, max_tokens; /* rows of queries, in all and of a sequence */
+    float *parts; /* [splits,T,A,D+2]: sums, their maximum, their weight */
 };
 
 /* One sequence with one key/value head.  */
 struct df_task {
     int first; /* token, or block */
     int start; /* first context row */
+    int past;  /* causal: context rows before those of the queries */
     int rows;  /* of queries */
     int kv;
 };
@@ -64,7 +71,8 @@ df_task_of(const struct df_flash &f, int seq, int kv)
     struct df_task t;
 
     t.first = cu[seq];
-    t.start = f.cu_seqlens[seq];
+    t.start = f.kv_begin ? f.kv_begin[seq] : f.cu_seqlens[seq];
+    t.past = f.past ? f.past[seq] : 0;
     t.rows = (cu[seq + 1] - t.first) * f.heads * (f.b ? f.b : 1);
     t.kv = kv;
     return t;
@@ -93,13 +101,14 @@ df_seen(const struct df_flash &f, const struct df_task &t, int m, bool own)
     struct df_range r = {0, 0};
 
     if (!f.b) {
-        int q = t.first + m / f.heads;
+        int place = t.past + m / f.heads;
 
         if (own)
             return r;
-        r.low =
-            f.window && q - t.first >= f.window ? q - f.window + 1 : t.first;
-        r.high = q + 1;
+        r.low = t.start;
+        if (f.window && place >= f.window)
+            r.low += place - f.window + 1;
+        r.high = t.start + place + 1;
         return r;
     }
     int n = t.first + m / (f.heads * f.b), j = m % f.b;
@@ -156,7 +165,9 @@ template <int N> struct df_sight {
 };
 
 /* Look at the N rows of queries from M on; those behind the last see
-   nothing.  The walk goes in tiles of KEYS.  All threads must call.  */
+   nothing.  The walk goes in tiles of KEYS, which causal ones count from the
+   start of the sequence: so a row's bits don't depend on the rows beside it.
+   All threads must call.  */
 template <int KEYS, int N>
 static __device__ __forceinline__ struct df_walk
 df_look(struct df_sight<N> &sight, const struct df_flash &f,
@@ -190,6 +201,8 @@ df_look(struct df_sight<N> &sight, const struct df_flash &f,
         w.side[i] = sight.view[i];
         if (w.side[i].any.low >= w.side[i].any.high)
             w.side[i].any.low = w.side[i].any.high = 0;
+        else if (!f.b)
+            w.side[i].any.low -= (w.side[i].any.low - t.start) % KEYS;
         w.tiles[i] =
             (w.side[i].any.high - w.side[i].any.low + KEYS - 1) / KEYS;
     }

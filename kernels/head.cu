@@ -15,6 +15,7 @@
 
 #include "cuda_internal.cuh"
 #include "math.cuh"
+#include "seen.cuh"
 
 enum {
     ROWS = 1024, /* of a chunk */
@@ -22,63 +23,6 @@ enum {
     THREADS = 512,
     WARPS = THREADS / WARP
 };
-
-/* What has been seen of a row's logits.  */
-struct seen {
-    float max, sum; /* SUM of e^(z - max) */
-    int32_t best;
-};
-
-/* A and B together; the least index wins on ties.  An infinite maximum that
-   both share adds as it is.  */
-static __device__ struct seen
-join(struct seen a, struct seen b)
-{
-    bool swap = b.max > a.max || (b.max == a.max && b.best < a.best);
-    struct seen high = swap ? b : a, low = swap ? a : b;
-
-    high.sum +=
-        low.max == high.max ? low.sum : low.sum * __expf(low.max - high.max);
-    return high;
-}
-
-/* NaN isn't greater than anything, but it does go into the sum.  */
-static __device__ void
-see(struct seen *s, float z, int32_t v)
-{
-    if (z > s->max) {
-        s->sum = s->sum * __expf(s->max - z) + 1;
-        s->max = z;
-        s->best = v;
-    } else
-        s->sum += s->max == -INFINITY && z == z ? 0 : __expf(z - s->max);
-}
-
-static __device__ struct seen
-shuffle(struct seen s, int distance)
-{
-    struct seen other;
-
-    other.max = __shfl_xor_sync(ALL_LANES, s.max, distance);
-    other.sum = __shfl_xor_sync(ALL_LANES, s.sum, distance);
-    other.best = __shfl_xor_sync(ALL_LANES, s.best, distance);
-    return other;
-}
-
-/* Of all threads, in all threads.  */
-static __device__ struct seen
-see_all(struct seen s, struct seen *parts)
-{
-    for (int d = WARP / 2; d > 0; d /= 2)
-        s = join(s, shuffle(s, d));
-    if (threadIdx.x % WARP == 0)
-        parts[threadIdx.x / WARP] = s;
-    __syncthreads();
-    s = parts[0];
-    for (int i = 1; i < WARPS; i++)
-        s = join(s, parts[i]);
-    return s;
-}
 
 struct rows {
     float *nll; /* or NULL */
@@ -89,27 +33,16 @@ struct rows {
     size_t V, ld;          /* ld: a multiple of 4 */
 };
 
-/* Logits V to V+3 of a row; those behind its end are -inf.  */
-static __device__ __forceinline__ void
-load_logits(float (&x)[4], const float *z, size_t v, size_t V)
-{
-    if (v + 4 <= V)
-        df_load<4>(x, z + v);
-    else
-        for (int i = 0; i < 4; i++)
-            x[i] = v + i < V ? z[v + i] : -INFINITY;
-}
-
 /* P of the row; zeros behind its end.  */
 static __device__ void
-write_row(const struct rows &k, const float *z, const struct seen &all,
+write_row(const struct rows &k, const float *z, const struct df_max &all,
           size_t label)
 {
     uint16_t *p = k.p + blockIdx.x * k.ld;
     float scale = 1 / all.sum, x[4];
 
     for (size_t v = threadIdx.x * 4; v < k.V; v += THREADS * 4) {
-        load_logits(x, z, v, k.V);
+        df_load_logits(x, z, v, k.V);
 #pragma unroll
         for (int i = 0; i < 4; i++)
             x[i] = __expf(x[i] - all.max) * scale
@@ -121,19 +54,19 @@ write_row(const struct rows &k, const float *z, const struct seen &all,
 static __global__ void
 __launch_bounds__(THREADS) lose_row(struct rows k)
 {
-    __shared__ struct seen parts[WARPS];
+    __shared__ struct df_max parts[WARPS];
     const float *z = k.z + blockIdx.x * k.ld;
-    struct seen s = {-INFINITY, 0, INT32_MAX};
+    struct df_max s = {-INFINITY, 0, INT32_MAX};
     float x[4];
 
     for (size_t v = threadIdx.x * 4; v < k.V; v += THREADS * 4) {
-        load_logits(x, z, v, k.V);
+        df_load_logits(x, z, v, k.V);
 #pragma unroll
         for (int i = 0; i < 4; i++)
             if (v + i < k.V)
-                see(&s, x[i], (int32_t) (v + i));
+                df_see(&s, x[i], (int32_t) (v + i));
     }
-    s = see_all(s, parts);
+    s = df_see_all(s, parts);
     size_t label = k.labels ? (size_t) k.labels[blockIdx.x] : k.V;
 
     if (threadIdx.x == 0) {

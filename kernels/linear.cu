@@ -25,6 +25,7 @@ cuda_linear(struct cuda_stream *s, const struct df_linear_args *a)
     m.ldb = a->K;
     m.transpose_b = true;
     m.accumulate = a->accumulate;
+    m.wide = a->wide;
     return df_matmul(s, &m);
 }
 

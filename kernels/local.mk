@@ -7,11 +7,12 @@ cuda_sources = kernels/attention.cu kernels/describe.cu kernels/device.cu \
   kernels/flash_dq.cu kernels/gate.cu kernels/graph.cu kernels/head.cu \
   kernels/hidden.cu kernels/linear.cu \
   kernels/matmul.cu kernels/mlp.cu kernels/norm.cu kernels/objective.cu \
-  kernels/optim.cu kernels/probe.cu kernels/range.cu kernels/rope.cu \
+  kernels/optim.cu kernels/pick.cu kernels/probe.cu kernels/range.cu \
+  kernels/rope.cu \
   kernels/rows.cu kernels/stream.cu
 cuda_headers = kernels/cuda_internal.cuh kernels/flash.cuh \
   kernels/math.cuh kernels/matmul.cuh kernels/mma.cuh kernels/parts.cuh \
-  kernels/tile.cuh
+  kernels/seen.cuh kernels/tile.cuh
 
 EXTRA_DIST += $(cuda_headers) build-aux/nvcc
 if WITH_CUDA

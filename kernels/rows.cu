@@ -2,6 +2,7 @@
 
    embed         x[T,H] <- table[V,H], ids[T]
    gather_rows   y[R,C] <- x[T,C], index[R]
+   put_rows      y[T,C] <- x[R,C], index[R]
    scatter_rows  y[T,C] <- x[R,C], index[R], scale[R]
    add           a[N] <- a[N], b[N]
 
@@ -18,11 +19,12 @@ enum {
 /* y[r] = x[index[r]].  Bits are moved, so that NaN keep theirs.  */
 template <int V>
 static __global__ void
-gather(uint16_t *y, const uint16_t *x, const int32_t *index, size_t C)
+gather(uint16_t *y, const uint16_t *x, const int32_t *index, size_t C,
+       size_t ldy)
 {
     typedef df_vector<uint16_t, V> vector;
     const uint16_t *from = x + (size_t) index[blockIdx.x] * C;
-    uint16_t *to = y + blockIdx.x * C;
+    uint16_t *to = y + blockIdx.x * ldy;
 
     for (size_t c = threadIdx.x * V; c < C; c += THREADS * V)
         *(vector *) (to + c) = *(const vector *) (from + c);
@@ -34,13 +36,49 @@ cuda_gather_rows(struct cuda_stream *s, const struct df_gather_rows_args *a)
     uint16_t *y = (uint16_t *) a->y;
     const uint16_t *x = (const uint16_t *) a->x;
 
-    if (df_aligned(8, y, a->C) && df_aligned(8, x, a->C))
-        gather<8>
-            <<<(unsigned) a->R, THREADS, 0, s->cu>>>(y, x, a->index, a->C);
+    size_t ldy = df_ld(a->ldy, a->C);
+
+    if (df_aligned(8, y, ldy) && df_aligned(8, x, a->C))
+        gather<8><<<(unsigned) a->R, THREADS, 0, s->cu>>>(y, x, a->index, a->C,
+                                                          ldy);
     else
-        gather<1>
-            <<<(unsigned) a->R, THREADS, 0, s->cu>>>(y, x, a->index, a->C);
+        gather<1><<<(unsigned) a->R, THREADS, 0, s->cu>>>(y, x, a->index, a->C,
+                                                          ldy);
     DF_LAUNCHED(gather_rows);
+    return DF_OK;
+}
+
+/* y[index[r]] = x[r].  */
+template <int V>
+static __global__ void
+put(uint16_t *y, const uint16_t *x, const int32_t *index, size_t C, size_t ldy,
+    size_t ldx)
+{
+    typedef df_vector<uint16_t, V> vector;
+    int32_t row = index[blockIdx.x];
+    const uint16_t *from = x + blockIdx.x * ldx;
+
+    if (row < 0)
+        return;
+    for (size_t c = threadIdx.x * V; c < C; c += THREADS * V)
+        *(vector *) (y + (size_t) row * ldy + c) =
+            *(const vector *) (from + c);
+}
+
+df_status
+cuda_put_rows(struct cuda_stream *s, const struct df_put_rows_args *a)
+{
+    uint16_t *y = (uint16_t *) a->y;
+    const uint16_t *x = (const uint16_t *) a->x;
+    size_t ldy = df_ld(a->ldy, a->C), ldx = df_ld(a->ldx, a->C);
+
+    if (a->C % 8 == 0 && df_aligned(8, y, ldy) && df_aligned(8, x, ldx))
+        put<8><<<(unsigned) a->R, THREADS, 0, s->cu>>>(y, x, a->index, a->C,
+                                                       ldy, ldx);
+    else
+        put<1><<<(unsigned) a->R, THREADS, 0, s->cu>>>(y, x, a->index, a->C,
+                                                       ldy, ldx);
+    DF_LAUNCHED(put_rows);
     return DF_OK;
 }
 
@@ -52,7 +90,8 @@ cuda_embed(struct cuda_stream *s, const struct df_embed_args *a)
                                        .index = a->ids,
                                        .R = a->T,
                                        .C = a->H,
-                                       .T = a->V};
+                                       .T = a->V,
+                                       .ldy = 0};
 
     return cuda_gather_rows(s, &rows);
 }

@@ -23,5 +23,6 @@ include $(srcdir)/lib/cpu/local.mk
 include $(srcdir)/lib/text/local.mk
 include $(srcdir)/lib/model/local.mk
 include $(srcdir)/lib/draft/local.mk
+include $(srcdir)/lib/decode/local.mk
 include $(srcdir)/lib/pipe/local.mk
 include $(srcdir)/lib/store/local.mk

@@ -32,6 +32,7 @@ include $(srcdir)/tests/unit/cpu/local.mk
 include $(srcdir)/tests/unit/cuda/local.mk
 include $(srcdir)/tests/unit/text/local.mk
 include $(srcdir)/tests/unit/model/local.mk
+include $(srcdir)/tests/unit/decode/local.mk
 include $(srcdir)/tests/unit/draft/local.mk
 include $(srcdir)/tests/unit/pipe/local.mk
 include $(srcdir)/tests/unit/store/local.mk

@@ -20,6 +20,15 @@
                      |                           | index
                      +----> df_dataset_read <----+   -> df_batch_add
 
+   With options.prompts the samples are prompts: what stands before the first
+   assistant turn, or with last_turn_only before the last one, rendered for
+   generation; of a text all of it; of ids those before the first supervised
+   one, or the last stretch of such.  Then these are records, too:
+
+       turns                  strings, as in MT-bench: the first one is taken
+       question               a string, as in GSM8K
+       prompt                 a string, without a completion
+
    A conversation is rendered by the chat template.  Its assistant turns are
    supervised with their closing token, everything else is not.  Where the
    template writes a turn differently once others follow it, each assistant
@@ -53,7 +62,8 @@ DF_BEGIN_DECLS
     X(PROMPT, "a turn that doesn't continue the generation prompt") \
     X(NO_TOKEN, "no token")                                         \
     X(NO_ANCHOR, "nowhere two supervised tokens in a row")          \
-    X(TRUNCATED, "nothing to learn within the maximal length")
+    X(TRUNCATED, "nothing to learn within the maximal length")      \
+    X(LONG, "a prompt that leaves no room within the maximal length")
 
 enum df_data_reason {
     DF_DATA_USED, /* not left out */
@@ -94,6 +104,8 @@ struct df_data_options {
     int32_t vocab_size;             /* all ids are below, at least 1 */
     size_t max_length;   /* tokens; the rest is cut off.  At least 1 */
     bool last_turn_only; /* supervise no assistant turn but the last */
+    bool prompts;        /* samples are prompts, of less than max_length
+                            tokens, none of them supervised */
     bool strict;         /* what would be left out is an error */
     /* A sample without an anchor by these limits is left out.  NULL: every
        sample with a token is used.  */

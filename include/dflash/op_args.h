@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "dflash/defs.h"
+#include "dflash/op_draw.h"
 
 DF_BEGIN_DECLS
 
@@ -94,6 +95,7 @@ struct df_linear_args {
     size_t T, N, K;
     size_t ldy, ldx; /* w is contiguous */
     bool accumulate;
+    bool wide; /* y is float32, whatever act is */
 };
 
 /* dx[t,k] = sum_n dy[t,n] * w[n,k]; ACCUMULATE adds that to dx.  */
@@ -132,17 +134,29 @@ struct df_swiglu_bwd_args {
 
 /* Causal attention of packed sequences, head a using key/value head
    a / (A/G): query t sees the keys s of its own sequence with s <= t and,
-   if WINDOW > 0, s > t - WINDOW.  On a CPU a row has the same bits whatever
-   other sequences are in the batch.  */
+   if WINDOW > 0, s > t - WINDOW.
+
+   With a cache, keys and values are rows of it: those of sequence b begin at
+   row KV_BEGIN[b], and its first query is at place PAST[b], so that query i
+   of the sequence sees the rows up to KV_BEGIN[b] + PAST[b] + i, which are
+   there already.  T may be more than the sequences' rows then: rows behind
+   them are left out.  Without one (both NULL), k and v are [T,G,D] and lie
+   as the queries do.
+
+   On a CPU a row has the same bits whatever other queries are asked beside
+   it, of its own sequence or others; so it has on a GPU.  */
 struct df_attention_args {
     void *out;                 /* [T,A,D] act */
     const void *q;             /* [T,A,D] act */
-    const void *k;             /* [T,G,D] act */
-    const void *v;             /* [T,G,D] act */
+    const void *k;             /* [T or rows of the cache,G,D] act */
+    const void *v;             /* the same */
     const int32_t *cu_seqlens; /* [B+1], rows where sequences begin; last T */
+    const int32_t *kv_begin;   /* [B], or NULL */
+    const int32_t *past;       /* [B], or NULL */
     size_t T, B, A, G, D;
     size_t ldo, ldq, ldk, ldv;
     size_t max_seqlen; /* of the B sequences, for scratch and grids */
+    size_t max_past;   /* likewise */
     int32_t window;    /* 0: all keys */
     float scale;       /* of q.k, D^-0.5 */
 };
@@ -235,6 +249,17 @@ struct df_gather_rows_args {
     const void *x;        /* [T,C] act */
     const int32_t *index; /* [R], each in [0, T) */
     size_t R, C, T;
+    size_t ldy;
+};
+
+/* y[index[r]] = x[r]; the other rows of y stay, and rows with a negative
+   index are left out.  The other indices are distinct.  */
+struct df_put_rows_args {
+    void *y;              /* [T,C] act */
+    const void *x;        /* [R,C] act */
+    const int32_t *index; /* [R], each less than T */
+    size_t R, C, T;
+    size_t ldy, ldx;
 };
 
 /* y[index[r]] = scale[r] * x[r], all other rows of y = 0.  */

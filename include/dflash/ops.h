@@ -52,8 +52,11 @@ DF_BEGIN_DECLS
     X(pack_hidden, "out[T,H] bf16, check[T] <- x[T,H], noise")             \
     X(unpack_hidden, "f[T,KH] <- K times h[T,H] bf16, noise")              \
     X(gather_rows, "y[R,C] <- x[T,C], index[R]")                           \
+    X(put_rows, "y[T,C] <- x[R,C], index[R]")                              \
     X(scatter_rows, "y[T,C] <- x[R,C], index[R], scale[R]")                \
     X(head_loss, "nll[R], pred[R], dh[R,H] <- h[R,H], u[V,H], labels[R]")  \
+    X(pick, "token[R] <- z[R,V], draw")                                    \
+    X(verify, "result[B,b+1] <- z[Bb,V], draft[Bb,V], ids[Bb], draw")      \
     X(objective, "weight[R], sums <- nll[R], pred[R], labels[R], slot[R]") \
     X(add, "a[N] <- a[N], b[N]")                                           \
     X(sum_squares, "sum <- x[N]")                                          \

@@ -66,7 +66,8 @@ enum {
     DF_KEY_WEIGHTS = 1, /* initial weights */
     DF_KEY_ORDER,       /* order of the samples in an epoch */
     DF_KEY_ANCHORS,     /* anchors of a sample in an epoch */
-    DF_KEY_NOISE        /* noise on the hidden states */
+    DF_KEY_NOISE,       /* noise on the hidden states */
+    DF_KEY_DRAW         /* tokens that are drawn from logits */
 };
 
 #endif

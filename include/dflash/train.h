@@ -9,6 +9,7 @@
 #ifndef DFLASH_TRAIN_H
 #define DFLASH_TRAIN_H
 
+#include "dflash/decode.h"
 #include "dflash/drafter.h"
 #include "dflash/pipe.h"
 #include "dflash/plan.h"
@@ -71,11 +72,28 @@ struct df_record {
     double tokens_per_second; /* over the last steps */
 };
 
-/* Calls come from threads of the pipe.  Any may be NULL.  */
+/* What decoding with the drafter gave, after STEP steps.  */
+struct df_decoded {
+    int64_t step;
+    struct df_decode_stats stats;
+};
+
+/* The drafter tried out: prompts decoded between two steps, on the first
+   drafter's device, with a target of its own.  */
+struct df_trial {
+    struct df_generator_options options;
+    const struct df_prompt *prompts; /* [n] */
+    size_t n;
+    int64_t interval; /* steps between trials; 0: after the last step only */
+};
+
+/* Calls come from threads of the pipe.  Any may be NULL.  While DECODED runs,
+   the drafter stays as it is, and df_run_export may be called.  */
 struct df_observer {
     void *arg;
     void (*record)(void *arg, const struct df_record *record);
     void (*saved)(void *arg, int64_t step, const char *path);
+    df_status (*decoded)(void *arg, const struct df_decoded *decoded);
 };
 
 /* With targets and drafters it is live training; without drafters samples
@@ -131,6 +149,7 @@ struct df_run_options {
                               must share */
     const char *notes;     /* the text of config.txt in each checkpoint */
 
+    struct df_trial trial; /* n 0: none */
     struct df_observer observer;
 };
 

@@ -161,6 +161,7 @@ df_check_gather_rows(const struct df_gather_rows_args *a, struct df_work *work)
 {
     ROWS(gather_rows, R);
     POSITIVE(gather_rows, C);
+    LD(gather_rows, ldy, a->C);
     work->nothing = a->R == 0;
     if (work->nothing)
         return DF_OK;

@@ -92,9 +92,11 @@ df_check_attention(const struct df_attention_args *a, struct df_work *work)
         return DF_OK;
     POSITIVE(attention, B);
     IN(attention, max_seqlen, 1, a->T);
+    IN(attention, max_past, 0, INT32_MAX - a->max_seqlen);
     assert(a->out && a->q && a->k && a->v && a->cu_seqlens);
+    assert(!a->kv_begin == !a->past && (a->past || a->max_past == 0));
     work->flops = 4.0 * (double) (a->T * a->A * a->D)
-                  * mean_keys(a->max_seqlen, a->window);
+                  * mean_keys(2 * a->max_past + a->max_seqlen, a->window);
     return DF_OK;
 }
 

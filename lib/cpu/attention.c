@@ -5,31 +5,34 @@
 #include "cpu/cpu_internal.h"
 #include "cpu/simd_internal.h"
 
-/* A task is TILE queries of one sequence and one head, counted from the
-   sequence's start:
+/* A task is the queries of one head at TILE places of a sequence, counted
+   from its start:
 
        keys  begin .... f0 ........ q0 ......... q0+TILE
               window's |  seen by   | the tile's own,
               edge     |  all       | causal
 
    Every sgemm has a shape that q0, the window and D give, never the length
-   of the sequence or what else is in the batch; rows behind the end are
-   zeros.  So the bits of a row depend on its own past alone.  The two ends,
-   where rows see different keys, are weighed row by row over just the keys
-   that the row sees: what a row doesn't see isn't even multiplied by 0, and
-   a NaN stays with those who look at it.  */
+   of the sequence or what else is in the batch; rows behind the end, and
+   before the first query behind a cached past, are zeros.  So the bits of a
+   row depend on its own past alone.  The two ends, where rows see different
+   keys, are weighed row by row over just the keys that the row sees: what a
+   row doesn't see isn't even multiplied by 0, and a NaN stays with those who
+   look at it.  */
 enum {
     TILE = 64
 };
 
 struct tile {
     const struct df_attention_args *args;
-    size_t start, n;   /* first row of the sequence; queries of the tile */
-    size_t q0, k0, f0; /* rows counted from START */
-    size_t width;      /* keys from K0 to the end of the tile */
-    float *s;          /* [TILE,width] scores, then exponents */
-    float *q, *k;      /* [TILE,D] the tile's queries and keys, padded */
-    float *o;          /* [TILE,D] */
+    size_t first, start; /* rows of the sequence's place 0: of the queries,
+                            were they all there, and of the keys */
+    size_t i0, n;        /* the tile's queries are [i0, n) of its places */
+    size_t q0, k0, f0;   /* places in the sequence */
+    size_t width;        /* keys from K0 to the end of the tile */
+    float *s;            /* [TILE,width] scores, then exponents */
+    float *q, *k;        /* [TILE,D] the tile's queries and keys, padded */
+    float *o;            /* [TILE,D] */
 };
 
 /* First key that query T of the sequence sees.  */
@@ -61,12 +64,12 @@ score_tile(const struct tile *t, const float *q, const float *k, size_t ldq,
 {
     size_t D = t->args->D, old = t->q0 - t->k0;
 
-    for (size_t i = 0; i < t->n; i++) {
-        size_t row = t->start + t->q0 + i;
-
-        cpu_scale_row(t->q + i * D, q + row * ldq, t->args->scale, D);
-        memcpy(t->k + i * D, k + row * ldk, D * sizeof(float));
-    }
+    for (size_t i = t->i0; i < t->n; i++)
+        cpu_scale_row(t->q + i * D, q + (t->first + t->q0 + i) * ldq,
+                      t->args->scale, D);
+    for (size_t i = 0; i < t->n; i++)
+        memcpy(t->k + i * D, k + (t->start + t->q0 + i) * ldk,
+               D * sizeof(float));
     df_gemm_nt(TILE, old, D, t->q, D, k + (t->start + t->k0) * ldk, ldk, t->s,
                t->width);
     df_gemm_nt(TILE, TILE, D, t->q, D, t->k, D, t->s + old, t->width);
@@ -80,7 +83,7 @@ weigh_tile(const struct tile *t, const float *v, size_t ldv, float *out,
     size_t D = t->args->D;
     const float *v0 = v + (t->start + t->k0) * ldv;
 
-    for (size_t i = 0; i < t->n; i++) {
+    for (size_t i = t->i0; i < t->n; i++) {
         size_t q = t->q0 + i, lo = first_key(q, t->args->window);
         size_t right = lo > t->q0 ? lo : t->q0;
         float *s = t->s + i * t->width, *o = t->o + i * D;
@@ -96,31 +99,53 @@ weigh_tile(const struct tile *t, const float *v, size_t ldv, float *out,
     }
     df_gemm_nn(TILE, D, t->q0 - t->f0, t->s + t->f0 - t->k0, t->width,
                v0 + (t->f0 - t->k0) * ldv, ldv, 1.0f, t->o, D);
-    for (size_t i = 0; i < t->n; i++)
-        cpu_scale_row(out + (t->start + t->q0 + i) * ldo, t->o + i * D,
+    for (size_t i = t->i0; i < t->n; i++)
+        cpu_scale_row(out + (t->first + t->q0 + i) * ldo, t->o + i * D,
                       t->q[i * D], D);
+}
+
+/* Tiles that the queries of a sequence may touch.  */
+static size_t
+max_tiles(const struct df_attention_args *a)
+{
+    return (a->max_seqlen + (a->past ? 2 * TILE - 2 : TILE - 1)) / TILE;
+}
+
+/* Tile number TASK of its sequence, from the last; false if there is none.  */
+static bool
+find_tile(struct tile *t, const struct df_attention_args *a, size_t task)
+{
+    size_t seq = task / a->A % a->B, tile = task / a->A / a->B;
+    size_t begin = (size_t) a->cu_seqlens[seq];
+    size_t len = (size_t) a->cu_seqlens[seq + 1] - begin;
+    size_t past = a->past ? (size_t) a->past[seq] : 0;
+
+    *t =
+        (struct tile){.args = a,
+                      .first = begin - past, /* may wrap around, and back */
+                      .start = a->kv_begin ? (size_t) a->kv_begin[seq] : begin,
+                      .q0 = (past / TILE + max_tiles(a) - 1 - tile) * TILE};
+    if (len == 0 || t->q0 >= past + len)
+        return false;
+    t->i0 = past > t->q0 ? past - t->q0 : 0;
+    t->n = past + len - t->q0 < TILE ? past + len - t->q0 : TILE;
+    t->k0 = first_key(t->q0, a->window);
+    t->f0 = first_key(t->q0 + TILE - 1, a->window);
+    if (t->f0 > t->q0)
+        t->f0 = t->q0;
+    t->width = t->q0 + TILE - t->k0;
+    return true;
 }
 
 static df_status
 attend_tile(void *arg, size_t task)
 {
     const struct df_attention_args *a = arg;
-    size_t head = task % a->A, seq = task / a->A % a->B;
-    size_t n_tiles = (a->max_seqlen + TILE - 1) / TILE;
-    size_t start = (size_t) a->cu_seqlens[seq];
-    size_t len = (size_t) a->cu_seqlens[seq + 1] - start;
-    size_t q0 = (n_tiles - 1 - task / a->A / a->B) * TILE;
-    size_t kv = head / (a->A / a->G), D = a->D;
-    struct tile t = {.args = a, .start = start, .q0 = q0};
+    size_t head = task % a->A, kv = head / (a->A / a->G), D = a->D;
+    struct tile t;
 
-    if (q0 >= len)
+    if (!find_tile(&t, a, task))
         return DF_OK;
-    t.n = len - q0 < TILE ? len - q0 : TILE;
-    t.k0 = first_key(q0, a->window);
-    t.f0 = first_key(q0 + TILE - 1, a->window);
-    if (t.f0 > q0)
-        t.f0 = q0;
-    t.width = q0 + TILE - t.k0;
     DF_TRY(get_scratch(&t, D));
     score_tile(&t, (const float *) a->q + head * D,
                (const float *) a->k + kv * D, df_ld(a->ldq, a->A * D),
@@ -134,7 +159,7 @@ df_status
 cpu_attention(const struct df_attention_args *args)
 {
     struct df_attention_args copy = *args;
-    size_t n_tiles = (args->max_seqlen + TILE - 1) / TILE;
 
-    return df_pool_run(attend_tile, &copy, n_tiles * args->B * args->A);
+    return df_pool_run(attend_tile, &copy,
+                       max_tiles(args) * args->B * args->A);
 }

@@ -13,7 +13,7 @@ lib_libcpu_la_SOURCES = lib/cpu/attention.c lib/cpu/blas.c \
   lib/cpu/draft_chunk_internal.h lib/cpu/gate.c lib/cpu/head.c \
   lib/cpu/hidden.c \
   lib/cpu/linear.c lib/cpu/math_internal.h lib/cpu/mlp.c lib/cpu/norm.c \
-  lib/cpu/objective.c lib/cpu/optim.c lib/cpu/pool.c \
+  lib/cpu/objective.c lib/cpu/optim.c lib/cpu/pick.c lib/cpu/pool.c \
   lib/cpu/pool_internal.h lib/cpu/rope.c lib/cpu/rows.c lib/cpu/scratch.c \
   lib/cpu/simd.c lib/cpu/simd_internal.h lib/cpu/stream.c \
   lib/cpu/stream_internal.h

@@ -13,9 +13,10 @@ gather_task(void *arg, size_t task)
 {
     const struct df_gather_rows_args *a = arg;
     size_t step = df_task_rows(a->C), end = df_task_end(task, a->R, step);
+    size_t ldy = df_ld(a->ldy, a->C);
 
     for (size_t r = task * step; r < end; r++)
-        memcpy((float *) a->y + r * a->C,
+        memcpy((float *) a->y + r * ldy,
                (const float *) a->x + (size_t) a->index[r] * a->C,
                a->C * sizeof(float));
     return DF_OK;
@@ -25,6 +26,27 @@ df_status
 cpu_gather_rows(const struct df_gather_rows_args *a)
 {
     return df_pool_run(gather_task, (void *) a,
+                       df_tasks(a->R, df_task_rows(a->C)));
+}
+
+static df_status
+put_task(void *arg, size_t task)
+{
+    const struct df_put_rows_args *a = arg;
+    size_t step = df_task_rows(a->C), end = df_task_end(task, a->R, step);
+    size_t ldy = df_ld(a->ldy, a->C), ldx = df_ld(a->ldx, a->C);
+
+    for (size_t r = task * step; r < end; r++)
+        if (a->index[r] >= 0)
+            memcpy((float *) a->y + (size_t) a->index[r] * ldy,
+                   (const float *) a->x + r * ldx, a->C * sizeof(float));
+    return DF_OK;
+}
+
+df_status
+cpu_put_rows(const struct df_put_rows_args *a)
+{
+    return df_pool_run(put_task, (void *) a,
                        df_tasks(a->R, df_task_rows(a->C)));
 }
 

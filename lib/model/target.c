@@ -114,45 +114,74 @@ norm(struct df_target *t, struct df_stream *stream, size_t T, const void *w)
                                           .eps = (float) t->c.rms_norm_eps});
 }
 
+/* The keys and values of PASS's rows: where attention finds them, and with a
+   cache, put there first.  LAYER's own.  */
+static df_status
+find_keys(struct df_target *t, struct df_stream *stream, size_t layer,
+          const struct df_target_pass *pass, struct df_attention_args *a)
+{
+    size_t s = df_dtype_size(df_device_act(t->dev));
+    size_t q = a->A * a->D, kv = a->G * a->D;
+    const char *fresh = (const char *) t->qkv + q * s;
+    char *cache;
+
+    a->k = fresh;
+    a->v = fresh + kv * s;
+    a->ldk = a->ldv = q + 2 * kv;
+    if (!pass->cache)
+        return DF_OK;
+    cache = pass->cache[layer];
+    a->k = cache;
+    a->v = cache + kv * s;
+    a->ldk = a->ldv = 2 * kv;
+    a->kv_begin = pass->kv_begin;
+    a->past = pass->past;
+    a->max_past = pass->max_past;
+    return df_put_rows(stream,
+                       &(struct df_put_rows_args){.y = cache,
+                                                  .x = fresh,
+                                                  .index = pass->cache_row,
+                                                  .R = pass->T,
+                                                  .C = 2 * kv,
+                                                  .T = pass->cache_rows,
+                                                  .ldx = q + 2 * kv});
+}
+
 /* x += attention(norm(x)) * Wo  */
 static df_status
 attend(struct df_target *t, struct df_stream *stream, size_t layer,
-       const struct df_batch *batch, const struct df_batch_arrays *arrays)
+       const struct df_target_pass *pass)
 {
     const struct target_layer *l = &t->layers[layer];
-    size_t T = batch->T, H = (size_t) t->c.hidden_size;
+    size_t T = pass->T, H = (size_t) t->c.hidden_size;
     size_t A = (size_t) t->c.num_attention_heads;
     size_t G = (size_t) t->c.num_key_value_heads, D = (size_t) t->c.head_dim;
-    size_t ld = (A + 2 * G) * D, s = df_dtype_size(df_device_act(t->dev));
-    char *qkv = t->qkv;
+    size_t ld = (A + 2 * G) * D;
+    struct df_attention_args a = {.out = t->att,
+                                  .q = t->qkv,
+                                  .cu_seqlens = pass->cu_seqlens,
+                                  .T = T,
+                                  .B = pass->B,
+                                  .A = A,
+                                  .G = G,
+                                  .D = D,
+                                  .ldq = ld,
+                                  .max_seqlen = pass->max_seqlen,
+                                  .window = t->c.window[layer],
+                                  .scale = 1 / sqrtf((float) D)};
 
     DF_TRY(norm(t, stream, T, l->input_norm));
-    DF_TRY(df_linear(stream, &(struct df_linear_args){.y = qkv,
+    DF_TRY(df_linear(stream, &(struct df_linear_args){.y = t->qkv,
                                                       .x = t->xn,
                                                       .w = l->qkv,
                                                       .bias = l->qkv_bias,
                                                       .T = T,
                                                       .N = ld,
                                                       .K = H}));
-    DF_TRY(norm_and_rotate(t, stream, T, arrays->pos, 0, A, l->q_norm));
-    DF_TRY(norm_and_rotate(t, stream, T, arrays->pos, A * D, G, l->k_norm));
-    DF_TRY(df_attention(
-        stream, &(struct df_attention_args){.out = t->att,
-                                            .q = qkv,
-                                            .k = qkv + A * D * s,
-                                            .v = qkv + (A + G) * D * s,
-                                            .cu_seqlens = arrays->cu_seqlens,
-                                            .T = T,
-                                            .B = batch->B,
-                                            .A = A,
-                                            .G = G,
-                                            .D = D,
-                                            .ldq = ld,
-                                            .ldk = ld,
-                                            .ldv = ld,
-                                            .max_seqlen = batch->max_seqlen,
-                                            .window = t->c.window[layer],
-                                            .scale = 1 / sqrtf((float) D)}));
+    DF_TRY(norm_and_rotate(t, stream, T, pass->pos, 0, A, l->q_norm));
+    DF_TRY(norm_and_rotate(t, stream, T, pass->pos, A * D, G, l->k_norm));
+    DF_TRY(find_keys(t, stream, layer, pass, &a));
+    DF_TRY(df_attention(stream, &a));
     return df_linear(stream, &(struct df_linear_args){.y = t->x,
                                                       .x = t->att,
                                                       .w = l->o,
@@ -189,21 +218,20 @@ transform(struct df_target *t, struct df_stream *stream,
 }
 
 df_status
-df_target_forward(struct df_target *t, struct df_stream *stream,
-                  const struct df_batch *batch,
-                  const struct df_batch_arrays *arrays, df_layer_hook *hook,
-                  void *arg)
+df_target_run(struct df_target *t, struct df_stream *stream,
+              const struct df_target_pass *pass, size_t n_layers,
+              df_layer_hook *hook, void *arg)
 {
     DF_TRY(
         df_embed(stream, &(struct df_embed_args){.x = t->x,
                                                  .table = t->embeddings->embed,
-                                                 .ids = arrays->ids,
-                                                 .T = batch->T,
+                                                 .ids = pass->ids,
+                                                 .T = pass->T,
                                                  .H = t->embeddings->H,
                                                  .V = t->embeddings->V}));
-    for (size_t i = 0; i < t->n_layers; i++) {
-        DF_TRY(attend(t, stream, i, batch, arrays));
-        DF_TRY(transform(t, stream, &t->layers[i], batch->T));
+    for (size_t i = 0; i < n_layers; i++) {
+        DF_TRY(attend(t, stream, i, pass));
+        DF_TRY(transform(t, stream, &t->layers[i], pass->T));
         if (hook)
             DF_TRY(hook(arg, (int) i, t->x, stream));
     }
@@ -211,8 +239,25 @@ df_target_forward(struct df_target *t, struct df_stream *stream,
 }
 
 df_status
-df_target_logits(struct df_target *t, struct df_stream *stream,
-                 const int32_t *rows, size_t R, void *norm_out, void *logits)
+df_target_forward(struct df_target *t, struct df_stream *stream,
+                  const struct df_batch *batch,
+                  const struct df_batch_arrays *arrays, df_layer_hook *hook,
+                  void *arg)
+{
+    const struct df_target_pass pass = {.ids = arrays->ids,
+                                        .pos = arrays->pos,
+                                        .cu_seqlens = arrays->cu_seqlens,
+                                        .T = batch->T,
+                                        .B = batch->B,
+                                        .max_seqlen = batch->max_seqlen};
+
+    return df_target_run(t, stream, &pass, t->n_layers, hook, arg);
+}
+
+/* NORM [R,H] = the final norm of the rows ROWS[R].  */
+static df_status
+norm_rows(struct df_target *t, struct df_stream *stream, const int32_t *rows,
+          size_t R, void *norm_out)
 {
     size_t H = t->embeddings->H;
 
@@ -223,17 +268,40 @@ df_target_logits(struct df_target *t, struct df_stream *stream,
                                               .R = R,
                                               .C = H,
                                               .T = t->limits.max_tokens}));
-    DF_TRY(df_rmsnorm(
+    return df_rmsnorm(
         stream, &(struct df_rmsnorm_args){.y = norm_out,
                                           .x = norm_out,
                                           .w = t->norm,
                                           .T = R,
                                           .C = H,
-                                          .eps = (float) t->c.rms_norm_eps}));
+                                          .eps = (float) t->c.rms_norm_eps});
+}
+
+df_status
+df_target_logits(struct df_target *t, struct df_stream *stream,
+                 const int32_t *rows, size_t R, void *norm_out, void *logits)
+{
+    DF_TRY(norm_rows(t, stream, rows, R, norm_out));
     return df_linear(stream, &(struct df_linear_args){.y = logits,
                                                       .x = norm_out,
                                                       .w = t->embeddings->head,
                                                       .T = R,
                                                       .N = t->embeddings->V,
-                                                      .K = H});
+                                                      .K = t->embeddings->H});
+}
+
+df_status
+df_target_scores(struct df_target *t, struct df_stream *stream,
+                 const int32_t *rows, size_t R, void *norm_out, float *z,
+                 size_t ldz)
+{
+    DF_TRY(norm_rows(t, stream, rows, R, norm_out));
+    return df_linear(stream, &(struct df_linear_args){.y = z,
+                                                      .x = norm_out,
+                                                      .w = t->embeddings->head,
+                                                      .T = R,
+                                                      .N = t->embeddings->V,
+                                                      .K = t->embeddings->H,
+                                                      .ldy = ldz,
+                                                      .wide = true});
 }

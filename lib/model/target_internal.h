@@ -39,6 +39,33 @@ struct df_target {
     void *h;          /* [T,I] */
 };
 
+/* Rows of a pass, packed as a batch is, or rows behind what a cache has.
+   Device memory.  */
+struct df_target_pass {
+    const int32_t *ids, *pos;  /* [T] */
+    const int32_t *cu_seqlens; /* [B+1]; rows behind its last are padding */
+    size_t T, B, max_seqlen;
+    /* With a cache: */
+    void *const *cache;             /* [n_layers] [cache_rows,2GD] act: a key,
+                                       then a value; or NULL */
+    const int32_t *cache_row;       /* [T] where a row goes to; -1: nowhere */
+    const int32_t *kv_begin, *past; /* [B], as attention has them */
+    size_t cache_rows, max_past;
+};
+
+/* Queue PASS through the first N_LAYERS layers.  */
+DF_MUST_USE df_status df_target_run(struct df_target *t,
+                                    struct df_stream *stream,
+                                    const struct df_target_pass *pass,
+                                    size_t n_layers, df_layer_hook *hook,
+                                    void *arg);
+
+/* As df_target_logits, but the logits Z [R,V] are float32, rows LDZ apart.  */
+DF_MUST_USE df_status df_target_scores(struct df_target *t,
+                                       struct df_stream *stream,
+                                       const int32_t *rows, size_t R,
+                                       void *norm, float *z, size_t ldz);
+
 /* Load all weights of T's layers from TS.  */
 DF_MUST_USE df_status df_target_load(struct df_target *t,
                                      const struct df_model_config *config,

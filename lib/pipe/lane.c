@@ -185,7 +185,7 @@ df_lane_acquire(struct df_worker *worker)
     struct df_lane *lane = df_worker_state(worker);
     void *metric;
 
-    DF_TRY(df_lane_save(worker, lane));
+    DF_TRY(df_lane_pause(worker, lane));
     if (run->stopping)
         return DF_END;
     if (lane->metric)
@@ -237,8 +237,10 @@ df_lane_finish(struct df_worker *worker)
         return status;
     /* Where a pipe ends isn't known before.  */
     if (lane == &run->lanes[0]
-        && atomic_load(&run->steps_done) > run->steps_saved)
+        && atomic_load(&run->steps_done) > run->steps_saved) {
         run->save_due = true;
-    DF_TRY(df_lane_save(worker, lane));
+        run->trial_due = run->o.trial.n > 0 && !run->stopping;
+    }
+    DF_TRY(df_lane_pause(worker, lane));
     return df_stream_sync(lane->compute);
 }

@@ -90,6 +90,13 @@ struct df_lane {
     struct df_event *summed; /* this lane's part of a sum is done */
 };
 
+/* Decoding by the first lane's drafter.  */
+struct df_trial_state {
+    struct df_target *target;
+    struct df_generator *generator;
+    size_t next; /* prompt */
+};
+
 /* What the log keeps of a step or an evaluation until all is there.  */
 struct df_tally {
     struct df_loss_sums sums;
@@ -133,8 +140,10 @@ struct df_run {
        barrier.  */
     double denominators[DF_MAX_DEVICES];
     bool stopping;
-    bool save_due;       /* the first lane's */
-    int64_t steps_saved; /* its last checkpoint's */
+    int64_t steps_saved; /* by the last checkpoint */
+    bool save_due;       /* the first lane's, as is the next */
+    bool trial_due;
+    struct df_trial_state trial;
 
     struct df_tally tally, eval_tally; /* the log's */
     double last_seconds;               /* when the last step ended */
@@ -188,10 +197,18 @@ DF_MUST_USE df_status df_lane_step(struct df_worker *worker,
                                    struct df_lane *lane,
                                    struct df_metric *metric);
 
-/* On the first lane: save if it is time, before the next step begins but
-   after the numbers of the last one are on their way to the log.  */
-DF_MUST_USE df_status df_lane_save(struct df_worker *worker,
-                                   struct df_lane *lane);
+/* On the first lane: save and try the drafter if it is time, before the next
+   step begins but after the numbers of the last one are on their way to the
+   log.  */
+DF_MUST_USE df_status df_lane_pause(struct df_worker *worker,
+                                    struct df_lane *lane);
+
+/* Trials of the first lane's drafter, if RUN's options want any: all that
+   they need; the largest once; one, told to the observer.  */
+DF_MUST_USE df_status df_trial_make(struct df_run *run);
+DF_MUST_USE df_status df_trial_warm_up(struct df_run *run);
+DF_MUST_USE df_status df_trial_run(struct df_run *run, int64_t step);
+void df_trial_clear(struct df_run *run);
 
 /* Write a checkpoint of the first lane's drafter.  */
 DF_MUST_USE df_status df_run_save(struct df_run *run, int64_t step);

@@ -269,6 +269,8 @@ df_run_set_up(struct df_run *run)
         DF_TRY(make_target(run, i));
     for (size_t i = 0; i < run->o.n_drafters; i++)
         DF_TRY(make_lane(run, i));
+    if (run->o.trial.n > 0)
+        DF_TRY(df_trial_make(run));
     DF_TRY(make_slots(run));
     return make_metrics(run);
 }
@@ -296,6 +298,7 @@ clear_slots(struct df_run *run)
 void
 df_run_clear(struct df_run *run)
 {
+    df_trial_clear(run);
     for (size_t i = 0; run->targets && i < run->o.n_targets; i++)
         clear_target(run, &run->targets[i]);
     for (size_t i = 0; run->lanes && i < run->o.n_drafters; i++)

@@ -111,8 +111,8 @@ update(struct df_run *run, struct df_lane *lane, double denominator, double lr)
     return df_drafter_clear_gradients(lane->drafter, lane->compute);
 }
 
-/* After the step, on the first lane: count, and note if it is time to
-   save.  */
+/* After the step, on the first lane: count, and note if it is time to save,
+   or to try the drafter.  */
 static void
 conclude(struct df_run *run, int64_t done)
 {
@@ -122,6 +122,10 @@ conclude(struct df_run *run, int64_t done)
     if (run->stopping)
         atomic_store(&run->stopped, true);
     run->save_due = due || run->stopping || done == run->steps;
+    run->trial_due = run->o.trial.n > 0 && !run->stopping
+                     && (done == run->steps
+                         || (run->o.trial.interval > 0
+                             && done % run->o.trial.interval == 0));
 }
 
 static bool
@@ -135,16 +139,22 @@ all_logged(const void *arg)
 /* Not before the log has the last step: a run that is killed behind the
    saving is resumed behind that step, and nobody would write its line.  */
 df_status
-df_lane_save(struct df_worker *worker, struct df_lane *lane)
+df_lane_pause(struct df_worker *worker, struct df_lane *lane)
 {
     struct df_run *run = df_worker_context(worker);
 
-    if (lane != &run->lanes[0] || !run->save_due)
+    bool save = run->save_due, try = run->trial_due;
+    int64_t step = atomic_load(&run->steps_done);
+
+    if (lane != &run->lanes[0] || (!save && !try))
         return DF_OK;
-    run->save_due = false;
+    run->save_due = run->trial_due = false;
     DF_TRY(df_worker_wait(worker, all_logged, run));
-    run->steps_saved = atomic_load(&run->steps_done);
-    return df_run_save(run, run->steps_saved);
+    if (save) {
+        run->steps_saved = step;
+        DF_TRY(df_run_save(run, step));
+    }
+    return try ? df_trial_run(run, step) : DF_OK;
 }
 
 static df_status
@@ -157,7 +167,7 @@ end_step(struct df_worker *worker, struct df_lane *lane,
                                  run->schedule, lane->step);
     double denominator;
 
-    DF_TRY(df_lane_save(worker, lane));
+    DF_TRY(df_lane_pause(worker, lane));
     run->denominators[df_worker_index(worker)] = lane->denominator;
     if (several) {
         DF_TRY(df_event_record(lane->summed, lane->compute));

@@ -115,6 +115,8 @@ df_run_warm_up(struct df_run *run)
 
     DF_TRY(warm_up_with(run, true));
     DF_TRY(warm_up_with(run, false));
+    if (run->o.trial.n > 0)
+        DF_TRY(df_trial_warm_up(run));
     for (size_t i = 0; i < run->o.n_targets; i++)
         DF_TRY(settle(run->targets[i].compute));
     for (size_t i = 0; i < run->o.n_drafters; i++)

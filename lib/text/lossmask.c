@@ -168,6 +168,8 @@ find_turns(struct df_chat *chat)
                        chat->def.where, chat->turns, MAX_TURNS);
     if (n == 0)
         chat->reason = DF_DATA_EMPTY;
+    else if (chat->turns == 0 && chat->def.prompt)
+        chat->turn[chat->turns++] = n; /* the turn that is to come */
     else if (chat->turns == 0)
         chat->reason = DF_DATA_NO_ASSISTANT;
     else if (chat->turn[0] == 0)
@@ -181,6 +183,21 @@ find_turns(struct df_chat *chat)
     return DF_OK;
 }
 
+/* The text becomes what comes before the turn, asking for it.  */
+static df_status
+render_prompt(struct df_chat *chat)
+{
+    struct text prompt;
+
+    chat->turns = 0;
+    chat->one = true;
+    DF_TRY(render(chat, chat->turn[0], true, &prompt));
+    chat->text = prompt.data;
+    chat->len = prompt.len;
+    chat->parts = chat->reason == DF_DATA_USED;
+    return DF_OK;
+}
+
 df_status
 df_chat_init(struct df_chat *chat, const struct df_chat_def *def)
 {
@@ -191,6 +208,8 @@ df_chat_init(struct df_chat *chat, const struct df_chat_def *def)
     DF_TRY(find_turns(chat));
     if (chat->reason != DF_DATA_USED)
         return DF_OK;
+    if (def->prompt)
+        return render_prompt(chat);
     /* What follows the only turn is of no use to it.  */
     if (def->last_turn_only)
         n = chat->turn[0] + 1;

@@ -32,6 +32,7 @@ struct df_chat_def {
     const json_t *extra;    /* variables of the template, or NULL */
     bool has_tools;         /* EXTRA has tools of the conversation */
     bool last_turn_only;
+    bool prompt;       /* what comes before a turn is wanted, and no turn */
     const char *where; /* file and line, for messages */
 };
 

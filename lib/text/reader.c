@@ -81,6 +81,7 @@ find_chat(struct df_reader *r)
         .extra = r->extra,
         .has_tools = json_array_size(r->record.tools) > 0,
         .last_turn_only = ds->o.last_turn_only,
+        .prompt = ds->o.prompts,
         .where = r->where,
     };
 
@@ -116,7 +117,8 @@ parse(struct df_reader *r, const struct df_place *place)
     DF_TRY(df_jsonl_parse(
         &json, (const char *) ds->files[place->file].data + place->offset,
         place->len, name, place->line));
-    return df_record_init(&r->record, json, r->where);
+    return ds->o.prompts ? df_record_init_prompt(&r->record, json, r->where)
+                         : df_record_init(&r->record, json, r->where);
 }
 
 df_status
@@ -181,6 +183,10 @@ encode_prompt(struct df_reader *r)
 {
     const struct df_record *rec = &r->record;
     size_t begin = json_string_length(rec->prompt);
+
+    if (r->ds->o.prompts)
+        return encode(r, json_string_value(rec->prompt), begin, DF_ADD_SPECIAL,
+                      NULL, 0);
     size_t len = begin + json_string_length(rec->completion);
     char *text = malloc(len + 1);
     df_status status;
@@ -202,7 +208,7 @@ encode_text(struct df_reader *r)
 
     DF_TRY(encode(r, json_string_value(text), json_string_length(text),
                   DF_ADD_SPECIAL, NULL, 0));
-    memset(r->mask, 1, r->ids.n);
+    memset(r->mask, !r->ds->o.prompts, r->ids.n);
     return DF_OK;
 }
 
@@ -216,6 +222,25 @@ encode_chat(struct df_reader *r, size_t part)
     return encode(r, r->chat.text, r->chat.len, 0, spans, n);
 }
 
+/* How many of the N tokens that came with MASK are the prompt: those before
+   the first, or LAST, stretch of supervised ones.  */
+static size_t
+prompt_length(const uint8_t *mask, size_t n, bool last)
+{
+    size_t end = n, begin = 0;
+
+    if (!last) {
+        while (begin < n && !mask[begin])
+            begin++;
+        return begin;
+    }
+    while (end > 0 && !mask[end - 1])
+        end--;
+    for (begin = end; begin > 0 && mask[begin - 1];)
+        begin--;
+    return end > 0 ? begin : n;
+}
+
 /* The tokens and the mask of PART, of any shape and length.  */
 static df_status
 tokens_of(struct df_reader *r, size_t part, struct df_sample *out)
@@ -226,6 +251,10 @@ tokens_of(struct df_reader *r, size_t part, struct df_sample *out)
         DF_TRY(df_record_ids(&r->record, r->ds->o.vocab_size, r->given,
                              r->mask, r->where));
         out->ids = r->given;
+        if (r->ds->o.prompts) {
+            out->n = prompt_length(r->mask, out->n, r->ds->o.last_turn_only);
+            memset(r->mask, 0, out->n);
+        }
     } else {
         if (r->is_chat)
             DF_TRY(encode_chat(r, part));
@@ -248,6 +277,8 @@ judge(const struct df_dataset *ds, const struct df_sample *all, size_t n)
 
     if (n == 0)
         return DF_DATA_NO_TOKEN;
+    if (ds->o.prompts)
+        return all->n < ds->o.max_length ? DF_DATA_USED : DF_DATA_LONG;
     if (!limits || df_anchor_candidates(all->loss_mask, n, limits) > 0)
         return DF_DATA_USED;
     return df_anchor_candidates(all->loss_mask, all->n, limits) > 0

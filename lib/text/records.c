@@ -251,6 +251,43 @@ df_record_init(struct df_record *rec, json_t *json, const char *where)
                    where);
 }
 
+/* The text of a record that has a prompt and nothing else; NULL if it is of
+   another kind.  */
+static const json_t *
+lone_prompt(const json_t *json)
+{
+    static const char *const more[] = {"input_ids", "messages",
+                                       "conversations", "completion", "text"};
+    const json_t *turns = present(json, "turns"), *text;
+
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        if (present(json, more[i]))
+            return NULL;
+    text = present(json, "prompt");
+    if (!text)
+        text = present(json, "question");
+    return text || !turns || json_array_size(turns) == 0
+               ? text
+               : json_array_get(turns, 0);
+}
+
+df_status
+df_record_init_prompt(struct df_record *rec, json_t *json, const char *where)
+{
+    const json_t *text = lone_prompt(json);
+
+    if (!text)
+        return df_record_init(rec, json, where);
+    *rec = (struct df_record){
+        .json = json, .shape = DF_SHAPE_PROMPT, .prompt = text};
+    DF_TRY(want_string(text, "the prompt", where));
+    rec->messages =
+        json_pack("[{ssss#}]", "role", "user", "content",
+                  json_string_value(text), (int) json_string_length(text));
+    return rec->messages ? DF_OK
+                         : DF_FAIL(DF_NO_MEMORY, "%s: the prompt", where);
+}
+
 void
 df_record_clear(struct df_record *rec)
 {

@@ -12,7 +12,7 @@
 enum df_shape {
     DF_SHAPE_IDS,    /* input_ids and loss_mask */
     DF_SHAPE_CHAT,   /* messages, conversations */
-    DF_SHAPE_PROMPT, /* prompt and completion */
+    DF_SHAPE_PROMPT, /* prompt and completion; or a prompt alone */
     DF_SHAPE_TEXT    /* text */
 };
 
@@ -40,6 +40,11 @@ struct df_record {
    message that isn't text.  Undo with df_record_clear.  */
 DF_MUST_USE df_status df_record_init(struct df_record *rec, json_t *json,
                                      const char *where);
+
+/* The same for a record that a prompt is wanted of: it may have one of the
+   shapes that are nothing else.  */
+DF_MUST_USE df_status df_record_init_prompt(struct df_record *rec,
+                                            json_t *json, const char *where);
 void df_record_clear(struct df_record *rec);
 
 /* Copy the ids and the mask of a DF_SHAPE_IDS record, as many as

@@ -1,5 +1,6 @@
 noinst_LTLIBRARIES += src/common/libcommon.la
-src_common_libcommon_la_SOURCES = src/common/blas.c src/common/blas.h \
+src_common_libcommon_la_SOURCES = src/common/answer.c \
+  src/common/answer.h src/common/blas.c src/common/blas.h \
   src/common/exit.c src/common/exit.h \
   src/common/format.c src/common/input.c src/common/input.h \
   src/common/message.c src/common/message.h \

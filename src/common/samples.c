@@ -67,7 +67,7 @@ note_report(const struct df_data_report *r, const struct string_list *files)
 static df_status
 open_dataset(struct sample_source *source, const struct model *m,
              const struct string_list *files, const char *name,
-             const struct df_batch_limits *limits)
+             const struct df_batch_limits *limits, bool prompts)
 {
     struct df_data_options o = {.tokenizer = m->tokenizer,
                                 .chat_template_name = input.chat_template,
@@ -75,6 +75,7 @@ open_dataset(struct sample_source *source, const struct model *m,
                                 .max_length = (size_t) input.max_length,
                                 .last_turn_only =
                                     input.train_on == TRAIN_ON_LAST,
+                                .prompts = prompts,
                                 .strict = input.strict,
                                 .limits = limits,
                                 .threads = (size_t) input.prefetch_threads,
@@ -92,17 +93,32 @@ open_dataset(struct sample_source *source, const struct model *m,
     return status;
 }
 
-df_status
-samples_open(struct sample_source *source, const struct model *m,
-             const struct string_list *files, const char *name,
-             const struct df_batch_limits *limits)
+static df_status
+open_source(struct sample_source *source, const struct model *m,
+            const struct string_list *files, const char *name,
+            const struct df_batch_limits *limits, bool prompts)
 {
-    DF_TRY(open_dataset(source, m, files, name, limits));
+    DF_TRY(open_dataset(source, m, files, name, limits, prompts));
     progress_end();
     note_report(df_dataset_report(source->dataset), files);
     for (long i = 0; i < input.prefetch_threads; i++)
         DF_TRY(df_reader_new(&source->readers[i], source->dataset));
     return DF_OK;
+}
+
+df_status
+samples_open(struct sample_source *source, const struct model *m,
+             const struct string_list *files, const char *name,
+             const struct df_batch_limits *limits)
+{
+    return open_source(source, m, files, name, limits, false);
+}
+
+df_status
+prompts_open(struct sample_source *source, const struct model *m,
+             const struct string_list *files, const char *name)
+{
+    return open_source(source, m, files, name, NULL, true);
 }
 
 void

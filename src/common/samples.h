@@ -18,6 +18,10 @@ struct sample_source {
 df_status samples_open(struct sample_source *source, const struct model *m,
                        const struct string_list *files, const char *name,
                        const struct df_batch_limits *limits);
+
+/* The same with prompts as samples.  */
+df_status prompts_open(struct sample_source *source, const struct model *m,
+                       const struct string_list *files, const char *name);
 void samples_close(struct sample_source *source);
 
 /* Sample INDEX for prefetch thread THREAD; ARG is the source.  */

@@ -2,21 +2,42 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "common/blas.h"
 #include "common/message.h"
 #include "common/progress.h"
 #include "common/signals.h"
+#include "dflash-capture/generate.h"
 #include "dflash-capture/options.h"
 #include "dflash-capture/session.h"
+
+/* The data, or the target's answers to it: then all of them are captured,
+   as the choice was among the prompts.  */
+static df_status
+find_data(struct session *s, struct string_list *files)
+{
+    *files = input.data;
+    if (!opt.generate)
+        return DF_OK;
+    DF_TRY(generate(s, files));
+    opt.max_samples = 0;
+    opt.shard = 0;
+    opt.shards = 1;
+    return DF_OK;
+}
 
 static df_status
 open_input(struct session *s)
 {
+    struct string_list files;
+
     DF_TRY(places_parse(&s->places, &s->targets, &capture_tool,
                         &input.target_devices, input.target_devices,
                         PLACE_TARGET));
     DF_TRY(model_open(&s->model));
+    if (opt.answers_only)
+        return generate(s, &files);
     model_layers(&s->model, &capture_tool, &s->layers);
     describe_header(s);
     /* Blocks aren't captured; the limits have samples left out that no
@@ -27,8 +48,8 @@ open_input(struct session *s)
                                  .max_seqlen = (size_t) input.max_length,
                                  .num_anchors = 1,
                                  .block_size = 2};
-    return samples_open(&s->source, &s->model, &input.data, "data",
-                        &s->limits);
+    DF_TRY(find_data(s, &files));
+    return samples_open(&s->source, &s->model, &files, "data", &s->limits);
 }
 
 static bool
@@ -89,6 +110,8 @@ run(struct session *s)
 {
     df_status status = open_input(s);
 
+    if (status == DF_OK && opt.answers_only)
+        return EXIT_OK;
     if (status == DF_OK)
         status = choose_samples(s);
     if (status == DF_OK && s->n == 0) {
@@ -127,6 +150,9 @@ close_session(struct session *s)
     samples_close(&s->source);
     model_close(&s->model);
     places_close(&s->places);
+    if (s->temporary)
+        unlink(s->temporary);
+    free(s->temporary);
     free(s->chosen);
     free(s->lengths);
     free(s->notes);

@@ -16,6 +16,8 @@ struct capture_options opt = {
     .layout = DF_CAPTURE_SPLIT,
     .shards = 1,
     .flush_every = 16,
+    .max_new_tokens = 512,
+    .concurrency = 16,
 };
 
 static const char *const formats[] = {"hdf5", "stream", "speculators", NULL};
@@ -62,6 +64,21 @@ static const struct option_def options[] = {
      .help = "capture part I of N, from 1/N to N/N, which together have "
              "every sample once"},
     SEED_OPTION(&input.seed),
+
+    {OPT_GROUP, .help = "Answers"},
+    {OPT_FLAG, 0, "generate", NULL, &opt.generate,
+     .help = "have the target answer the prompts of the data, and capture "
+             "these answers; if FILE ends in .jsonl, write just them, as "
+             "training data"},
+    {OPT_STRING, 0, "answers", "FILE", &opt.answers, .unset = "none",
+     .help = "keep the answers that are captured in FILE (JSONL)"},
+    {OPT_INT, 0, "max-new-tokens", "N", &opt.max_new_tokens, .min = 1,
+     .max = 1 << 24, .help = "end an answer after N tokens"},
+    {OPT_REAL, 0, "temperature", "T", &opt.temperature,
+     .range = {.max = 100},
+     .help = "draw tokens at temperature T; 0: take the likeliest"},
+    {OPT_INT, 0, "concurrency", "N", &opt.concurrency, .min = 1,
+     .max = 4096, .help = "answer N prompts at a time"},
 
     {OPT_GROUP, .help = "Space"},
     {OPT_FLAG, 0, "estimate", NULL, &opt.estimate,
@@ -123,6 +140,8 @@ find_format(void)
                           "standard output takes a stream only");
         return;
     }
+    if (opt.answers_only)
+        return;
     if (to_stdout() || ends_in(name, ".dfs"))
         opt.format = DF_CAPTURE_STREAM;
     else if (ends_in(name, ".h5") || ends_in(name, ".hdf5"))
@@ -134,6 +153,32 @@ find_format(void)
                       "'%s' doesn't end in .h5, .hdf5, .dfs or /: tell the "
                       "format by --format",
                       name);
+}
+
+/* What goes with --generate.  */
+static void
+check_generate(void)
+{
+    bool only = ends_in(opt.output, ".jsonl") && opt.format == NONE;
+
+    if (!opt.generate && opt.answers)
+        option_mistake(&capture_tool, "--answers needs --generate");
+    if (!opt.generate)
+        return;
+    if (opt.resume)
+        option_mistake(&capture_tool,
+                       "--generate can't be resumed: write the answers into "
+                       "a .jsonl, then capture that");
+    if (opt.estimate)
+        option_mistake(&capture_tool, "--generate and --estimate exclude "
+                                      "each other: nobody knows how long "
+                                      "answers will be");
+    if (only && opt.answers)
+        option_mistake(&capture_tool, "--answers: the answers go to '%s'",
+                       opt.output);
+    opt.answers_only = only;
+    if (only)
+        opt.answers = opt.output;
 }
 
 static void
@@ -158,6 +203,7 @@ check_options(void)
     if (opt.resume && opt.overwrite)
         option_mistake(&capture_tool, "--resume and --overwrite exclude each "
                                       "other");
+    check_generate();
     find_format();
     find_shard();
     if (opt.resume && opt.format == DF_CAPTURE_STREAM)

@@ -14,6 +14,17 @@ struct capture_options {
     const char *shard_text;
     size_t shard, shards; /* number from 0, of how many */
     long flush_every, max_samples;
+
+    /* The target's own answers.  */
+    bool generate;
+    bool answers_only;   /* OUTPUT is for answers, nothing is captured */
+    const char *answers; /* file for them, or NULL */
+    long max_new_tokens, concurrency;
+    double temperature;
+};
+
+enum {
+    GENERATE_PREFILL = 512 /* tokens of prompts in a pass */
 };
 
 extern struct capture_options opt;

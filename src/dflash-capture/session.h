@@ -2,8 +2,8 @@
 
    The steps of main, in this order:
 
-       open_input, describe_header, choose_samples, describe_capture,
-       check_space, open_run, capture, report  */
+       open_input (which generates), describe_header, choose_samples,
+   describe_capture, check_space, open_run, capture, report  */
 
 #ifndef DF_CAPTURE_SESSION_H
 #define DF_CAPTURE_SESSION_H
@@ -37,6 +37,9 @@ struct session {
     struct df_run *run;
     atomic_size_t written;
     bool told; /* that a signal came */
+
+    const char *answers; /* file of them, or NULL */
+    char *temporary;     /* the same file, if it is to go */
 };
 
 /* The header but for its notes.  */

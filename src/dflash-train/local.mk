@@ -8,6 +8,7 @@ dflash_train_SOURCES = src/dflash-train/captures.c \
   src/dflash-train/output.c src/dflash-train/output.h \
   src/dflash-train/report.c src/dflash-train/run.c \
   src/dflash-train/samples.c src/dflash-train/session.h \
-  src/dflash-train/spool.c src/dflash-train/watch.c
+  src/dflash-train/spool.c src/dflash-train/trial.c \
+  src/dflash-train/trial.h src/dflash-train/watch.c
 dflash_train_CPPFLAGS = $(tool_cppflags) $(JANSSON_CFLAGS)
 dflash_train_LDADD = $(tool_ldadd) $(JANSSON_LIBS)

@@ -127,18 +127,43 @@ as_json(const struct df_record *r)
     return o;
 }
 
-bool
-metrics_write(struct session *s, const struct df_record *r)
+/* Write O, which is taken over, as a line.  */
+static bool
+write_line(struct session *s, json_t *o)
 {
-    json_t *o = as_json(r);
     bool good;
 
+    flockfile(s->metrics);
     errno = ENOMEM;
     good =
         json_dumpf(o, s->metrics, JSON_COMPACT | JSON_REAL_PRECISION(17)) == 0
         && putc('\n', s->metrics) != EOF && fflush(s->metrics) == 0;
     if (!good && s->metrics_error == 0)
         s->metrics_error = errno;
+    funlockfile(s->metrics);
     json_decref(o);
     return good;
+}
+
+bool
+metrics_write(struct session *s, const struct df_record *r)
+{
+    return write_line(s, as_json(r));
+}
+
+bool
+metrics_write_decoded(struct session *s, const struct df_decoded *d)
+{
+    json_t *o = json_object(), *slots = json_array();
+
+    json_object_set_new(o, "step", json_integer(d->step));
+    put(o, "decoded_accept_length", df_decode_mean_accept(&d->stats));
+    json_object_set_new(o, "decoded_tokens",
+                        json_integer((json_int_t) d->stats.tokens));
+    for (int j = 1; j < s->drafter.block_size; j++)
+        json_array_append_new(
+            slots, json_real(df_decode_slot_accept(&d->stats, (size_t) j)));
+    json_object_set_new(o, "decoded_slot_acceptance", slots);
+    put(o, "decoding_seconds", d->stats.seconds);
+    return write_line(s, o);
 }

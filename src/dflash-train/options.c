@@ -22,6 +22,7 @@ struct train_options opt = {
     .learning_rate = 6e-4,
     .warmup_ratio = 0.04,
     .max_grad_norm = 1,
+    .eval_decode_tokens = 128,
     .keep = 3,
     .log_interval = 10,
     .drafter_devices = "auto",
@@ -132,6 +133,16 @@ static const struct option_def options[] = {
      .max = LONG_MAX / 2,
      .help = "evaluate every N steps; 0: only before the first and after "
              "the last"},
+    {OPT_INT, 0, "eval-decode", "N", &opt.eval_decode, .min = 0,
+     .max = 1 << 20,
+     .help = "answer the first N prompts of --eval-data with the drafter's "
+             "help, and keep the drafter whose accept length is the highest; "
+             "0: don't"},
+    {OPT_INT, 0, "eval-decode-interval", "N", &opt.eval_decode_interval,
+     .min = 0, .max = LONG_MAX / 2,
+     .help = "do that every N steps; 0: only after the last"},
+    {OPT_INT, 0, "eval-decode-tokens", "N", &opt.eval_decode_tokens, .min = 1,
+     .max = 1 << 24, .help = "with answers of up to N tokens"},
     {OPT_INT, 0, "save-interval", "N", &opt.save_interval, .min = 0,
      .max = LONG_MAX / 2,
      .help = "write a checkpoint every N steps; 0: only at the end"},
@@ -199,5 +210,7 @@ check_options(void)
     if (opt.verifier && opt.layout != DF_LAYOUT_SPECULATORS)
         option_mistake(&train_tool, "--verifier needs --export=speculators");
     check_captures();
+    if (opt.eval_decode > 0 && opt.eval_data.count == 0)
+        option_mistake(&train_tool, "--eval-decode needs --eval-data");
     check_input(&train_tool);
 }

@@ -31,6 +31,7 @@ struct train_options {
     double loss_decay_gamma, dpace_alpha, noise;
     long epochs, max_steps, accumulate;
     double learning_rate, warmup_ratio, max_grad_norm, weight_decay;
+    long eval_decode, eval_decode_interval, eval_decode_tokens;
     long eval_interval, save_interval, keep, log_interval;
 
     /* Where.  */

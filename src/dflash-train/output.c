@@ -146,18 +146,22 @@ remove_folder(const char *path, const char *const *files)
 }
 
 static const char *const drafter_files[] = {"config.json", "model.safetensors",
-                                            NULL};
+                                            "accept.json", NULL};
 
 /* Take away what an old run left.  */
 static df_status
 remove_old_run(struct session *s)
 {
-    char *drafter = output_path("drafter");
+    static const char *const folders[] = {"drafter", "best"};
 
-    if (!drafter)
-        return DF_FAIL(DF_NO_MEMORY, "%s", opt.output);
-    remove_folder(drafter, drafter_files);
-    free(drafter);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char *path = output_path(folders[i]);
+
+        if (!path)
+            return DF_FAIL(DF_NO_MEMORY, "%s", opt.output);
+        remove_folder(path, drafter_files);
+        free(path);
+    }
     return output_has("checkpoints")
                ? df_checkpoint_remove_all(s->checkpoint_dir)
                : DF_OK;
@@ -223,19 +227,20 @@ abandon_output(struct session *s)
 
 /* Beside the old one, then in its place.  */
 df_status
-export_drafter(struct session *s)
+output_replace(const char *name, output_fn *write, struct session *s)
 {
-    char *path = output_path("drafter"), *aside = output_path("drafter.tmp");
+    char *path = output_path(name), *aside = NULL;
     df_status status;
 
-    if (!path || !aside) {
+    if (!path || asprintf(&aside, "%s.tmp", path) < 0) {
+        aside = NULL;
         status = DF_FAIL(DF_NO_MEMORY, "%s", opt.output);
         goto out;
     }
     remove_folder(aside, drafter_files);
     status = make_folder(aside);
     if (status == DF_OK)
-        status = df_run_export(s->run, aside);
+        status = write(s, aside);
     if (status != DF_OK) {
         remove_folder(aside, drafter_files);
         goto out;
@@ -247,4 +252,16 @@ out:
     free(path);
     free(aside);
     return status;
+}
+
+static df_status
+write_drafter(struct session *s, const char *dir)
+{
+    return df_run_export(s->run, dir);
+}
+
+df_status
+export_drafter(struct session *s)
+{
+    return output_replace("drafter", write_drafter, s);
 }

@@ -10,6 +10,7 @@
 #include "common/stages.h"
 #include "dflash-train/options.h"
 #include "dflash-train/session.h"
+#include "dflash-train/trial.h"
 
 enum {
     GEMM_CPU = 1024, /* rows and columns that come near the best rate */
@@ -84,6 +85,7 @@ print_summary(const struct session *s, const struct df_run_stats *r)
     if (s->evaluations > 1)
         printf("held-out accept length: %.3f before, %.3f after\n",
                s->first_eval.accept_length, s->last_eval.accept_length);
+    trial_print(s);
 }
 
 static void

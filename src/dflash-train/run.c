@@ -8,6 +8,7 @@
 #include "dflash-train/options.h"
 #include "dflash-train/output.h"
 #include "dflash-train/session.h"
+#include "dflash-train/trial.h"
 
 static df_status
 make_plan(struct session *s)
@@ -127,7 +128,9 @@ run_options(struct session *s)
         .notes = s->notes,
     };
 
-    o.observer = (struct df_observer){s, watch_record, watch_saved};
+    o.trial = trial_options(s);
+    o.observer =
+        (struct df_observer){s, watch_record, watch_saved, trial_decoded};
     choose_source(s, &o);
     return o;
 }
@@ -150,6 +153,7 @@ close_session(struct session *s)
     df_run_free(s->run);
     df_plan_free(s->plan);
     df_drafter_files_free(s->init);
+    trial_close(s->trial);
     samples_close(&s->train);
     samples_close(&s->eval);
     captures_close(s->captures);

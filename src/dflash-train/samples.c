@@ -4,6 +4,7 @@
 #include "dflash-train/captures.h"
 #include "dflash-train/options.h"
 #include "dflash-train/session.h"
+#include "dflash-train/trial.h"
 
 static void
 describe_data(const struct sample_source *source, struct sample_set *out)
@@ -26,7 +27,7 @@ open_live(struct session *s)
     DF_TRY(samples_open(&s->eval, &s->model, &opt.eval_data, "evaluation data",
                         &s->limits));
     describe_data(&s->eval, &s->eval_set);
-    return DF_OK;
+    return opt.eval_decode > 0 ? trial_open(s) : DF_OK;
 }
 
 df_status

@@ -19,6 +19,7 @@
 #include "dflash/train.h"
 
 struct capture_source;
+struct trial;
 
 /* What the plan has to know of samples, wherever they come from.  */
 struct sample_set {
@@ -40,6 +41,7 @@ struct session {
     struct sample_source train, eval; /* data sets, if it is live */
     struct capture_source *captures, *eval_captures;
     struct sample_set train_set, eval_set;
+    struct trial *trial;  /* of decoding; or NULL */
     struct df_plan *plan; /* NULL: the order of a pipe */
     int64_t steps;
 

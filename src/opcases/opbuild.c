@@ -159,22 +159,24 @@ op_build_head_norm_rope_bwd(struct oprun *r)
     a->rstd = op_filled(r, "rstd", OPBUF_F32, T * N, head_rstd);
 }
 
+/* Sizes: T, N, K, whether the output is float32.  */
 void
 op_build_linear(struct oprun *r)
 {
     size_t T = r->c->d[0], N = r->c->d[1], K = r->c->d[2];
+    bool wide = r->c->d[3] > 0;
+    enum opbuf_type type = wide ? OPBUF_F32 : OPBUF_ACT;
     struct df_linear_args *a = &r->args.linear;
 
-    *a =
-        (struct df_linear_args){.T = T,
-                                .N = N,
-                                .K = K,
-                                .ldy = op_ld(r, N),
-                                .ldx = op_ld(r, K + 1),
-                                .accumulate = r->c->flags & OPCASE_ACCUMULATE};
-    a->y = a->accumulate
-               ? op_added_to(r, "y", OPBUF_ACT, op_spread(T, N, a->ldy))
-               : op_output(r, "y", OPBUF_ACT, op_spread(T, N, a->ldy));
+    *a = (struct df_linear_args){.T = T,
+                                 .N = N,
+                                 .K = K,
+                                 .ldy = op_ld(r, N),
+                                 .ldx = op_ld(r, K + 1),
+                                 .accumulate = r->c->flags & OPCASE_ACCUMULATE,
+                                 .wide = wide};
+    a->y = a->accumulate ? op_added_to(r, "y", type, op_spread(T, N, a->ldy))
+                         : op_output(r, "y", type, op_spread(T, N, a->ldy));
     a->x = op_input(r, "x", OPBUF_ACT, op_spread(T, K, a->ldx), -1, 1);
     a->w = op_input(r, "w", OPBUF_ACT, N * K, -1, 1);
     if (!(r->c->flags & OPCASE_PLAIN))

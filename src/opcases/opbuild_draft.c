@@ -14,12 +14,27 @@ seq_begin(const struct oprun *r, size_t i)
     return (double) (i * r->c->d[1] - i / 2);
 }
 
-/* Sizes: B, rows a sequence, A, G, D, window.  */
+/* With a cache, sequences take turns in it from the end.  */
+static double
+kv_begin(const struct oprun *r, size_t i)
+{
+    return (double) ((r->c->d[0] - 1 - i) * r->c->d[6]);
+}
+
+static double
+past(const struct oprun *r, size_t i)
+{
+    return (double) ((r->c->d[6] - r->c->d[1]) / (i + 1));
+}
+
+/* Sizes: B, rows a sequence, A, G, D, window, places of a sequence in the
+   cache or 0.  */
 void
 op_build_attention(struct oprun *r)
 {
     const size_t *d = r->c->d;
     size_t T = (size_t) seq_begin(r, d[0]), q = d[2] * d[4], kv = d[3] * d[4];
+    size_t rows = d[6] > 0 ? d[0] * d[6] : T;
     struct df_attention_args *a = &r->args.attention;
 
     *a = (struct df_attention_args){.T = T,
@@ -29,6 +44,7 @@ op_build_attention(struct oprun *r)
                                     .D = d[4],
                                     .window = (int32_t) d[5],
                                     .max_seqlen = d[1],
+                                    .max_past = d[6] > 0 ? d[6] - d[1] : 0,
                                     .ldo = op_ld(r, q),
                                     .ldq = op_ld(r, q + 1),
                                     .ldk = op_ld(r, kv),
@@ -36,9 +52,13 @@ op_build_attention(struct oprun *r)
                                     .scale = 1 / sqrtf((float) d[4])};
     a->out = op_output(r, "out", OPBUF_ACT, op_spread(T, q, a->ldo));
     a->q = op_input(r, "q", OPBUF_ACT, op_spread(T, q, a->ldq), -2, 2);
-    a->k = op_input(r, "k", OPBUF_ACT, op_spread(T, kv, a->ldk), -2, 2);
-    a->v = op_input(r, "v", OPBUF_ACT, op_spread(T, kv, a->ldv), -2, 2);
+    a->k = op_input(r, "k", OPBUF_ACT, op_spread(rows, kv, a->ldk), -2, 2);
+    a->v = op_input(r, "v", OPBUF_ACT, op_spread(rows, kv, a->ldv), -2, 2);
     a->cu_seqlens = op_filled(r, "cu_seqlens", OPBUF_I32, d[0] + 1, seq_begin);
+    if (d[6] == 0)
+        return;
+    a->kv_begin = op_filled(r, "kv_begin", OPBUF_I32, d[0], kv_begin);
+    a->past = op_filled(r, "past", OPBUF_I32, d[0], past);
 }
 
 /* Sizes of the two below: B, rows a sequence, blocks a sequence, b, A, G, D;

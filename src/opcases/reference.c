@@ -192,7 +192,17 @@ static void
 gather_rows(const struct df_gather_rows_args *a, double **b)
 {
     for (size_t i = 0; i < a->R * a->C; i++)
-        b[0][i] = b[1][(size_t) b[2][i / a->C] * a->C + i % a->C];
+        b[0][i / a->C * distance(a->ldy, a->C) + i % a->C] =
+            b[1][(size_t) b[2][i / a->C] * a->C + i % a->C];
+}
+
+static void
+put_rows(const struct df_put_rows_args *a, double **b)
+{
+    for (size_t i = 0; i < a->R * a->C; i++)
+        if (b[2][i / a->C] >= 0)
+            b[0][(size_t) b[2][i / a->C] * distance(a->ldy, a->C) + i % a->C] =
+                b[1][i / a->C * distance(a->ldx, a->C) + i % a->C];
 }
 
 static void
@@ -270,6 +280,7 @@ op_reference(const struct oprun *r, double **bufs)
         CASE(pack_hidden);
         CASE(unpack_hidden);
         CASE(gather_rows);
+        CASE(put_rows);
         CASE(scatter_rows);
         CASE(add);
         CASE(sum_squares);

@@ -1,8 +1,8 @@
 ## Comparisons with what other programs computed; `make check-golden` runs
 ## just these.
 golden_tests = tests/golden/capture.t tests/golden/chat.t \
-  tests/golden/drafter.t tests/golden/greedy.t tests/golden/target.t \
-  tests/golden/tokenizer.t
+  tests/golden/drafter.t tests/golden/greedy.t tests/golden/spec.t \
+  tests/golden/target.t tests/golden/tokenizer.t
 unit_tests += $(golden_tests)
 check_LTLIBRARIES += tests/golden/libgolden.la
 tests_golden_libgolden_la_SOURCES = tests/golden/cases.c \
@@ -18,6 +18,8 @@ tests_golden_drafter_t_SOURCES = tests/golden/drafter.c
 tests_golden_drafter_t_LDADD = $(golden_ldadd)
 tests_golden_greedy_t_SOURCES = tests/golden/greedy.c
 tests_golden_greedy_t_LDADD = $(golden_ldadd)
+tests_golden_spec_t_SOURCES = tests/golden/spec.c
+tests_golden_spec_t_LDADD = $(golden_ldadd)
 tests_golden_target_t_SOURCES = tests/golden/target.c
 tests_golden_target_t_LDADD = $(golden_ldadd)
 tests_golden_tokenizer_t_SOURCES = tests/golden/tokenizer.c

@@ -27,7 +27,8 @@ tool_tests += tests/tool/train-usage.sh tests/tool/train-bad-input.sh \
   tests/tool/train-captures.sh tests/tool/capture-usage.sh \
   tests/tool/capture-recover.sh tests/tool/capture-files.sh \
   tests/tool/capture-real.sh tests/tool/pipe-silent.sh \
-  tests/tool/capture-ratios.sh
+  tests/tool/capture-ratios.sh tests/tool/decode.sh \
+  tests/tool/decode-real.sh
 EXTRA_DIST += tests/tool/train.sh tests/tool/capture.sh
 ## The tool that captures with a mistake: see tests/unit/pipe/lifetime.c.
 check_PROGRAMS += tests/tool/capture-early

@@ -66,7 +66,7 @@ head -n 8 "$demo/train.jsonl" > data.jsonl
 ok 'a run of a step succeeds' run 0 dflash-train --target "$demo/target" \
   --data data.jsonl --eval-data data.jsonl --output made --max-steps 1 \
   --num-draft-layers 1 --block-size 2 --num-anchors 2 --max-length 256 \
-  --token-budget 256 --stats=stats.json
+  --token-budget 256 --stats=stats.json --eval-decode 2 --eval-decode-tokens 4
 (cd made && ls) | sort > files
 chapter 'Output folder' | items | sed 's,/.*,,' | sort -u > described
 ok 'it has the files of a run' within files described

@@ -222,6 +222,77 @@ test_files(void)
     df_dataset_free(ds);
 }
 
+/* Prompts of each kind of record.  */
+static void
+test_prompts(void)
+{
+    /* clang-format off */
+    static const struct {
+        const char *text;
+        bool no_template, last;
+        const char *wanted; /* or the reason why there is none */
+    } cases[] = {
+        {"{'messages': [{'role': 'user', 'content': 'u'}, {'role':"
+         " 'assistant', 'content': 'x'}]}", false, false, "u:u$a:|"},
+        {"{'messages': [{'role': 'user', 'content': 'u'}]}", false, false,
+         "u:u$a:|"},
+        {"{'conversations': [{'from': 'human', 'value': 'u'}, {'from': 'gpt',"
+         " 'value': 'x'}, {'from': 'human', 'value': 'v'}, {'from': 'gpt',"
+         " 'value': 'y'}]}", false, false, "u:u$a:|"},
+        {"{'conversations': [{'from': 'human', 'value': 'u'}, {'from': 'gpt',"
+         " 'value': 'x'}, {'from': 'human', 'value': 'v'}, {'from': 'gpt',"
+         " 'value': 'y'}]}", false, true, "u:u$a:x$u:v$a:|"},
+        {"{'prompt': 'p', 'completion': 'cd'}", false, false, "u:p$a:|"},
+        {"{'prompt': 'p', 'completion': 'cd'}", true, false, "p|"},
+        {"{'prompt': 'pq'}", true, false, "pq|"},
+        {"{'question': 'q', 'answer': '4'}", false, false, "u:q$a:|"},
+        {"{'question_id': 1, 'turns': ['t', 'v']}", false, false,
+         "u:t$a:|"},
+        {"{'text': 'abc'}", false, false, "abc|"},
+        {"{'input_ids': [97, 98, 99, 100], 'loss_mask': [0, 1, 0, 1]}", false,
+         false, "a|"},
+        {"{'input_ids': [97, 98, 99, 100], 'loss_mask': [0, 1, 0, 1]}", false,
+         true, "abc|"},
+        {"{'input_ids': [97, 98], 'loss_mask': [0, 0]}", false, true, "ab|"},
+        {"{'input_ids': [97, 98], 'loss_mask': [1, 1]}", false, false,
+         "no token"},
+        {"{'text': 'abcdefghijklmnopqrst'}", false, false,
+         "a prompt that leaves no room"},
+        {"{'messages': [{'role': 'assistant', 'content': 'x'}]}", false,
+         false, "an assistant turn at the start"},
+        {"{'question': 7}", false, false, "the prompt is"},
+        {"{'turns': []}", false, false, "none of messages"},
+    };
+    /* clang-format on */
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct df_data_options o = base;
+        const char *path = fixture_json("p.jsonl", cases[c].text);
+        char seen[500] = "";
+        struct df_dataset *ds;
+
+        o.prompts = true;
+        o.max_length = 20;
+        o.limits = NULL;
+        o.last_turn_only = cases[c].last;
+        if (cases[c].no_template)
+            o.chat_template = NULL;
+        if (df_dataset_open(&ds, &path, 1, &o) == DF_OK) {
+            struct df_reader *reader;
+            struct df_sample sample;
+
+            if (df_reader_new(&reader, ds) == DF_OK
+                && df_reader_read(reader, 0, &sample) == DF_OK)
+                show(seen, &sample);
+            df_reader_free(reader);
+            df_dataset_free(ds);
+        } else {
+            strcat(seen, df_error_last()->message);
+        }
+        ok(strstr(seen, cases[c].wanted) != NULL, "prompt of %s: %s",
+           cases[c].text, seen);
+    }
+}
+
 /* Lengths around the block size and the maximal length.  */
 static void
 test_lengths(void)
@@ -299,11 +370,12 @@ test_lengths(void)
 int
 main(void)
 {
-    plan(61);
+    plan(61 + 18);
     base = fixture_options();
     test_samples();
     test_refused();
     test_files();
     test_lengths();
+    test_prompts();
     return 0;
 }

@@ -1,0 +1,67 @@
+# The target's own answers, and the drafter tried out by decoding: a drafter
+# that has learnt one answer by heart drafts whole blocks of it.
+. "$abs_top_srcdir/tests/tool/train.sh"
+plan 25
+
+cat > p.jsonl <<'END'
+{"prompt": "Tom has 4 apples and buys 5 more. How many has he?"}
+{"question": "What is 3 times 4?", "answer": "12"}
+{"question_id": 1, "turns": ["How many legs has a dog?", "And a cat?"]}
+{"messages": [{"role": "user", "content": "Say yes."}]}
+END
+# generate OUTPUT OPTION...
+generate () {
+  into=$1; shift
+  dflash-capture --target "$target" --data p.jsonl --generate \
+    --max-new-tokens 24 --max-length 96 --output "$into" \
+    --num-draft-layers 2 "$@"
+}
+# ids FILE: the tokens of each record, a line each.
+ids () { sed 's/.*"input_ids":\[\([^]]*\)\].*/\1/' "$1"; }
+
+ok 'answers to prompts of four shapes' run 0 generate a.jsonl
+ok 'a record each, in order' \
+  test "`sed 's/.*"id":\([0-9]*\).*/\1/' a.jsonl | tr '\n' ' '`" \
+  = '0 65536 131072 196608 '
+ok 'no file is left over' lacks a.jsonl.tmp
+ok 'one at a time' run 0 generate one.jsonl --concurrency 1
+ok 'gives the same' cmp a.jsonl one.jsonl
+ok 'drawn at a temperature' run 0 generate t.jsonl --temperature 2
+ok 'and again with the same seed' run 0 generate u.jsonl --temperature 2 \
+  --concurrency 3
+ok 'they are the same' cmp t.jsonl u.jsonl
+ok 'and not the likeliest' test "`ids a.jsonl`" != "`ids t.jsonl`"
+run 0 generate a.jsonl --overwrite --shard 2/2
+ok 'a shard of the prompts' test `wc -l < a.jsonl` = 2
+ok 'captured at once' run 0 generate a.h5 --answers b.jsonl
+ok 'as a capture of the answers is' run 0 dflash-capture \
+  --target "$target" --data b.jsonl --output b.h5 --max-length 96 \
+  --num-draft-layers 2
+ok 'to the bit' run 0 dflash-inspect --compare b.h5 a.h5
+ok 'an old file stays' run 2 generate b.jsonl
+ok 'and is named' says 'b.jsonl: exists'
+ok 'answers alone are no capture' run 2 generate c.jsonl --resume
+ok '--answers without --generate' run 2 dflash-capture --target "$target" \
+  --data p.jsonl --output c.h5 --answers c.jsonl
+
+# What is learnt has more tokens than what is drafted, so that no block runs
+# past what the drafter knows.
+head -1 p.jsonl > p1 && mv p1 p.jsonl
+generate data.jsonl --overwrite --max-new-tokens 40 2> err
+learn='--eval-data data.jsonl --eval-decode 1 --target-layer-ids 1,3
+--num-anchors 64 --max-length 96 --max-batch-size 1 --learning-rate 3e-3
+--eval-decode-tokens 30'
+ok 'overfitting one conversation' trains 0 run $learn --max-steps 60 \
+  --eval-decode-interval 30
+cp out kept
+ok 'the accept length reaches the block size' grep -q \
+  '"step":60,"decoded_accept_length":4\.0,' run/metrics.jsonl
+ok 'a line a trial' test \
+  `grep -c decoded_accept_length run/metrics.jsonl` = 2
+ok 'it is told' says 'decoding after 60 steps: accept length 4.000'
+ok 'the best drafter is kept' grep -q '"accept_length": 4' \
+  run/best/accept.json
+ok 'as a drafter' cmp run/best/config.json run/drafter/config.json
+ok 'nothing is allocated after the warm-up' grep -q \
+  '^allocations after warm-up: 0$' kept
+ok '--eval-decode needs prompts' trains 2 other --eval-decode 1

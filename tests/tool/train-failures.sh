@@ -43,7 +43,7 @@ done < faults
 while read -r faults; do
   check () {
     trains_with "$faults" 2 none --max-steps 1 && lacks none && says \
-      '^dflash-train: DFLASH_FAULT: .* is not POINT=fail@N, POINT=stall@N:MS '
+      '^dflash-train: DFLASH_FAULT: .* is not POINT=fail@N, POINT=stall@N:MS,'
   }
   ok "DFLASH_FAULT=$faults is refused" check
 done <<'END_OF'

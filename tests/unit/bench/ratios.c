@@ -217,9 +217,9 @@ main(void)
     size_t n = sizeof ratios / sizeof *ratios;
 
     alarm(240);
-    /* Packing and copying a batch take 12 ms each: one behind the other with
+    /* Packing and copying a batch take 24 ms each: one behind the other with
        one batch in flight, beside each other with two.  */
-    setenv("DFLASH_FAULT", "pack=delay:12,copy=delay:12", 1);
+    setenv("DFLASH_FAULT", "pack=delay:24,copy=delay:24", 1);
     plan((int) n);
     open_cpu();
     w.src = on_device(NULL, (size_t) K * T * H * sizeof(float));

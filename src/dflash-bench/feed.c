@@ -68,7 +68,7 @@ feed_options(struct feed *f)
         .prefetch_threads = FEED_THREADS,
         .depth = 1,
         .min_ready = 1,
-        .train = {f,             feed_read                   },
+        .train = {f,                        feed_read},
         .plan = f->plan,
         .limits = workload_limits(w, f->shape),
         .target_config = &w->model.config,
@@ -78,7 +78,7 @@ feed_options(struct feed *f)
         .drafter_config = w->drafter,
         .seed = WORKLOAD_SEED,
         .objective = {             .gamma = 7    },
-        .adamw = { .beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f, .max_norm = 1},
+        .adamw = { .beta1 = 0.9f, .beta2 = 0.999f,      .eps = 1e-8f, .max_norm = 1},
         .learning_rate = 6e-4
     };
 }

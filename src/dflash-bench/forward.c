@@ -56,7 +56,8 @@ measure(struct bench *b, struct df_device *dev, struct shape shape,
               .dev = dev,
               .shape = shape,
               .last_layer = last_layer,
-              .pack = pack},
+              .pack = pack,
+              .against_cpu = pack},
         .bench = b
     };
     char name[80];

@@ -15,6 +15,7 @@ struct forward {
     struct shape shape; /* the largest batch */
     int last_layer;     /* that is run */
     bool pack;          /* the captured layers */
+    bool against_cpu;   /* a GPU's states are compared with the CPU's too */
 
     struct scene scene;
     struct df_embeddings embeddings;
@@ -41,8 +42,9 @@ DF_MUST_USE df_status forward_queue(void *arg, struct df_stream *stream);
 DF_MUST_USE df_status forward_states(struct forward *f, size_t k,
                                      uint16_t **out);
 
-/* The hidden states of a pass against those of a sequence alone, and on a
-   GPU against the CPU's; *ERROR is the largest relative one of a layer.  */
+/* The hidden states of a pass against those of a sequence alone, and those
+   of a GPU against the CPU's if that is wanted; *ERROR is the largest relative
+   one of a layer.  */
 DF_MUST_USE df_status forward_check(struct forward *f, double *error);
 
 /* Median of the seconds that a pass takes with all captured layers packed,

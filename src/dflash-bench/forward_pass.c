@@ -220,7 +220,7 @@ forward_check(struct forward *f, double *error)
     *error = 0;
     DF_TRY(scene_count(&f->scene, forward_queue, f, &f->flops));
     DF_TRY(compare_alone(f, error));
-    if (!df_device_is_cpu(f->dev)) {
+    if (f->against_cpu && !df_device_is_cpu(f->dev)) {
         DF_TRY(df_device_open(&cpu, "cpu:63"));
         status = compare_cpu(f, cpu, error);
         df_device_close(cpu);

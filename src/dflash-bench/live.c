@@ -42,6 +42,13 @@ each_placement(struct bench *b, placement_fn *measure)
     return measure(b, &p);
 }
 
+bool
+placement_has_peers(const struct placement *p)
+{
+    return !df_device_is_cpu(p->targets[0])
+           && df_device_reaches(p->targets[0], p->drafters[0]);
+}
+
 /* Of the run's observer, from the thread of its log.  */
 static void
 watch(void *arg, const struct df_record *record)
@@ -111,7 +118,7 @@ run(const struct live *l, int64_t steps, struct live_run *lr)
         status = df_run_new(&lr->run, &o);
     }
     if (status == DF_OK)
-        status = df_run_init(lr->run);
+        status = df_run_init_from(lr->run, l->b->workload->weights);
     if (status == DF_OK)
         status = df_run_warm_up(lr->run);
     if (status == DF_OK)

@@ -61,6 +61,9 @@ struct live_reference {
 typedef df_status placement_fn(struct bench *b, const struct placement *p);
 DF_MUST_USE df_status each_placement(struct bench *b, placement_fn *measure);
 
+/* Whether P's targets and drafters are GPUs that reach each other.  */
+bool placement_has_peers(const struct placement *p);
+
 /* Measure L as the case NAME, with MOST samples; TABLE: print the stages.
  *OUT gets tokens a second, 0 if no time was taken or losses are wrong.  */
 DF_MUST_USE df_status live_case(const struct live *l, const char *name,

@@ -95,10 +95,11 @@ note(void *arg, const struct df_record *record)
         losses->values[record->step] = record->loss;
 }
 
+/* WEIGHTS: of the drafters, if there are any.  */
 static df_status
-finish(struct df_run *run, bool train)
+finish(struct df_run *run, const struct df_tensors *weights)
 {
-    df_status status = train ? df_run_init(run) : DF_OK;
+    df_status status = weights ? df_run_init_from(run, weights) : DF_OK;
 
     if (status == DF_OK)
         status = df_run_warm_up(run);
@@ -120,7 +121,7 @@ capture(const struct live *l, struct feed *feed, struct store *store)
     o.transport = DF_TRANSPORT_HOST;
     o.sink = (struct df_sink){store, put};
     DF_TRY(df_run_new(&run, &o));
-    return finish(run, false);
+    return finish(run, NULL);
 }
 
 static df_status
@@ -142,7 +143,7 @@ train(const struct live *l, struct feed *feed, int64_t steps,
     o.records = (struct df_record_source){.arg = store, .next = next};
     o.observer = (struct df_observer){.arg = &losses, .record = note};
     DF_TRY(df_run_new(&run, &o));
-    return finish(run, true);
+    return finish(run, l->b->workload->weights);
 }
 
 df_status

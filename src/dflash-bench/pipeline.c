@@ -54,7 +54,7 @@ measure_placement(struct bench *b, const struct placement *p)
     bool several = p->n_devices > 1;
 
     l.transport = several ? DF_TRANSPORT_PEER : DF_TRANSPORT_LOCAL;
-    if (!several || df_device_reaches(p->targets[0], p->drafters[0]))
+    if (!several || placement_has_peers(p))
         DF_TRY(measure_transport(&l, &ref));
     l.transport = DF_TRANSPORT_HOST;
     return measure_transport(&l, &ref);

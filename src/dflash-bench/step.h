@@ -59,7 +59,6 @@ struct step {
     struct df_scatter_rows_args scatter;
     struct df_add_args add;
     float *theirs; /* on OTHER: gradients that are added */
-    struct df_stream *stream_there;
 
     struct step_output output;
     double bytes, flops; /* of a call; 0: not counted */

@@ -95,7 +95,6 @@ step_open(struct step *s)
     DF_TRY(scene_open(&s->scene, s->dev));
     DF_TRY(df_embeddings_load(&s->embeddings, m->tensors, &m->config, s->dev,
                               true));
-    DF_TRY(df_stream_new(&s->stream_there, s->other, "other drafter"));
     DF_TRY(make_batch(s));
     if (s->part != STEP_ATTENTION && s->part != STEP_HEAD)
         DF_TRY(make_drafter(s));
@@ -110,7 +109,6 @@ step_close(struct step *s)
 {
     df_stream_free(s->scene.stream); /* when all is done that was queued */
     s->scene.stream = NULL;
-    df_stream_free(s->stream_there);
     df_drafter_free(s->drafter);
     df_embeddings_free(&s->embeddings);
     df_batch_free(s->batch);
@@ -209,7 +207,7 @@ step_reset(struct step *s)
     }
     if (!s->drafter)
         return DF_OK;
-    DF_TRY(df_drafter_init(s->drafter, WORKLOAD_SEED));
+    DF_TRY(df_drafter_load(s->drafter, s->w->weights));
     flat = df_drafter_flat(s->drafter);
     if (s->part == STEP_OPTIMIZER)
         return fill_random(s->dev, flat.g, DF_F32, flat.count);

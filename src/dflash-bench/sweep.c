@@ -30,7 +30,7 @@ measure(struct sweep *s)
     char name[80];
     double rate;
 
-    snprintf(name, sizeof name, "budget%zu%s%s/%s/%s/depth%zu/ready%zu",
+    snprintf(name, sizeof name, "%zu%s%s/%s/%s/depth%zu/ready%zu",
              l->shape.seqs * l->shape.length, *l->place->name ? "/" : "",
              l->place->name, transports[l->transport],
              l->split ? "split" : "packed", l->depth, l->ready);
@@ -68,7 +68,7 @@ sweep_transports(struct sweep *s)
     bool several = p->n_devices > 1;
 
     s->l.transport = several ? DF_TRANSPORT_PEER : DF_TRANSPORT_LOCAL;
-    if (!several || df_device_reaches(p->targets[0], p->drafters[0]))
+    if (!several || placement_has_peers(p))
         DF_TRY(sweep_depths(s));
     s->l.transport = DF_TRANSPORT_HOST;
     return sweep_depths(s);
@@ -95,9 +95,9 @@ print_best(const struct sweep *s)
             "# best on %s%s%s: %.0f tokens/s\n#   --token-budget %zu "
             "--max-length %zu --max-batch-size %zu --transport %s %s "
             "--target-postprocess-depth %zu --min-ready %zu",
-            df_device_name(p->targets[0]), *p->name ? " and others, " : "",
-            p->name, s->best_rate, l->shape.seqs * l->shape.length,
-            l->shape.length, l->shape.seqs, transports[l->transport],
+            df_device_name(p->targets[0]), *p->name ? ", " : "", p->name,
+            s->best_rate, l->shape.seqs * l->shape.length, l->shape.length,
+            l->shape.seqs, transports[l->transport],
             l->split ? "--split-fc-layers" : "--no-split-fc-layers", l->depth,
             l->ready);
     print_devices("--target-devices", p->targets, p->n_targets);

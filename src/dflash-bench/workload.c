@@ -12,13 +12,13 @@
 /* The target when none is named: two CPU cores take some hundredths of a
    second for a step, and any GPU has kernels for heads of this size.  */
 static const struct df_model_config small = {
-    .d = {.hidden_size = 256,
-          .intermediate_size = 512,
+    .d = {.hidden_size = 128,
+          .intermediate_size = 256,
           .num_hidden_layers = 8,
-          .num_attention_heads = 4,
-          .num_key_value_heads = 2,
+          .num_attention_heads = 2,
+          .num_key_value_heads = 1,
           .head_dim = 64,
-          .vocab_size = 2048,
+          .vocab_size = 1024,
           .max_position_embeddings = 1 << 16,
           .rms_norm_eps = 1e-6,
           .qk_norm = true,
@@ -81,11 +81,12 @@ describe(struct workload *w)
 {
     DF_TRY(open_model(&w->model));
     model_layers(&w->model, &bench_tool, &w->layers);
-    return df_drafter_config_from_target(&w->drafter, &w->model.config,
+    DF_TRY(df_drafter_config_from_target(&w->drafter, &w->model.config,
                                          (int) input.num_draft_layers,
                                          w->layers.ids, (int) w->layers.n,
                                          (int) value_or(opt.block_size, 16, 8),
-                                         w->model.config.d.vocab_size - 1);
+                                         w->model.config.d.vocab_size - 1));
+    return df_tensors_random_drafter(&w->weights, &w->drafter, WORKLOAD_SEED);
 }
 
 df_status
@@ -104,6 +105,7 @@ workload_free(struct workload *w)
 {
     if (!w)
         return;
+    df_tensors_free(w->weights);
     model_close(&w->model);
     free(w);
 }

@@ -25,6 +25,7 @@ struct workload {
     struct model model;
     struct layer_list layers; /* captured */
     struct df_drafter_config drafter;
+    struct df_tensors *weights; /* that a drafter begins with */
 };
 
 /* What the options say of a batch; exit unless they go together.  */

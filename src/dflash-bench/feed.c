@@ -63,12 +63,10 @@ struct df_run_options
 feed_options(struct feed *f)
 {
     const struct workload *w = f->w;
-
-    return (struct df_run_options){
+    struct df_run_options o = {
         .prefetch_threads = FEED_THREADS,
         .depth = 1,
         .min_ready = 1,
-        .train = {f,                        feed_read},
         .plan = f->plan,
         .limits = workload_limits(w, f->shape),
         .target_config = &w->model.config,
@@ -77,10 +75,13 @@ feed_options(struct feed *f)
         .n_layer_ids = w->layers.n,
         .drafter_config = w->drafter,
         .seed = WORKLOAD_SEED,
-        .objective = {             .gamma = 7    },
-        .adamw = { .beta1 = 0.9f, .beta2 = 0.999f,      .eps = 1e-8f, .max_norm = 1},
-        .learning_rate = 6e-4
+        .objective = workload_objective,
+        .adamw = workload_adamw,
+        .learning_rate = WORKLOAD_RATE,
     };
+
+    o.train = (struct df_source){f, feed_read};
+    return o;
 }
 
 double

@@ -142,7 +142,7 @@ step_open_head(struct step *s)
     s->objective.R = s->batch->R;
     s->objective.N = s->batch->N;
     s->objective.b = b->limits.block_size;
-    s->objective.gamma = 7;
+    s->objective.gamma = workload_objective.gamma;
     s->scatter.x = s->head.dh;
     s->scatter.index = s->arrays.slot;
     s->scatter.scale = s->objective.weight;

@@ -4,11 +4,6 @@
 #include "dflash-bench/load.h"
 #include "dflash-bench/step.h"
 
-static const struct df_objective objective = {.gamma = 7};
-static const struct df_adamw_options adamw = {
-    .beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f, .max_norm = 1};
-static const double rate = 6e-4;
-
 static bool
 is_whole(const struct step *s)
 {
@@ -24,7 +19,7 @@ make_batch(struct step *s)
     limits.padded = !df_device_is_cpu(s->dev);
     DF_TRY(workload_batch(s->w, s->shape, 0, &limits, &s->batch));
     s->sizes = limits.padded ? df_batch_padded(s->batch) : *s->batch;
-    s->weight = df_batch_weight(s->batch, objective.gamma);
+    s->weight = df_batch_weight(s->batch, workload_objective.gamma);
     return scene_mirror(&s->scene, s->batch, &s->arrays);
 }
 
@@ -133,16 +128,17 @@ queue_pass(struct step *s, struct df_stream *stream)
     DF_TRY(df_fill(stream, s->sums, 0, sizeof *s->sums));
     if (s->batch->limits.padded)
         return df_drafter_pass(s->drafter, stream, s->batch, &s->arrays,
-                               &objective, s->sums);
+                               &workload_objective, s->sums);
     DF_TRY(df_drafter_forward(s->drafter, stream, s->batch, &s->arrays));
     return df_drafter_loss(s->drafter, stream, s->batch, &s->arrays,
-                           &objective, s->sums, true);
+                           &workload_objective, s->sums, true);
 }
 
 static df_status
 queue_optimizer(struct step *s, struct df_stream *stream)
 {
-    DF_TRY(df_drafter_step(s->drafter, stream, 1 / s->weight, rate, &adamw));
+    DF_TRY(df_drafter_step(s->drafter, stream, 1 / s->weight, WORKLOAD_RATE,
+                           &workload_adamw));
     return df_drafter_clear_gradients(s->drafter, stream);
 }
 

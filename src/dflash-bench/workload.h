@@ -10,11 +10,16 @@
 #include "common/model.h"
 #include "dflash-bench/bench.h"
 #include "dflash/batch.h"
-#include "dflash/drafter_config.h"
+#include "dflash/drafter.h"
 
 enum {
     WORKLOAD_SEED = 42
 };
+
+/* How is trained: what dflash-train does when nothing else is said.  */
+#define WORKLOAD_RATE 6e-4
+extern const struct df_objective workload_objective;
+extern const struct df_adamw_options workload_adamw;
 
 /* SEQS sequences of LENGTH tokens.  */
 struct shape {

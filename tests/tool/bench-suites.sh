@@ -1,7 +1,7 @@
 # The suites of dflash-bench that have a target: what their rows say, other
 # shapes and targets, several devices, and what is refused.
 . "$abs_top_srcdir/tests/init.sh"
-plan 32
+plan 34
 
 fast='--repeat 3 --min-time 0'
 TMPDIR=$tmp; export TMPDIR
@@ -26,6 +26,10 @@ ok 'a pipeline' run 0 dflash-bench pipeline $fast --only host/split/depth2
 ok 'has the stage table as remarks' test \
   "`grep -cE '^#  +(prefetch|target|postprocess|drafter|log|bottleneck:) ' out`" = 6
 ok 'three steps of samples' grep -qE '^#  +drafter +1 +3 ' out
+DFLASH_FAULT=target=delay:300 ok 'a slow target' run 0 dflash-bench pipeline \
+  $fast --only local/split
+ok 'is the bottleneck' grep -q '^#  *bottleneck: target' out
+run 0 dflash-bench pipeline $fast --only host/split/depth2
 ok 'its row says where time went' grep -q \
   'right overall_tokens/s=.* accept=.* target_busy=.* drafter_busy=' out
 ok 'JSON' run 0 dflash-bench pipeline $fast --only local/packed --json

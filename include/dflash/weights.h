@@ -87,6 +87,8 @@ DF_EXPORT DF_MUST_USE df_status df_drafter_check_tensors(
    caller frees *OUT (df_tensors_free).  */
 DF_EXPORT DF_MUST_USE df_status df_tensors_random(
     struct df_tensors **out, const struct df_model_config *c, uint64_t seed);
+DF_EXPORT DF_MUST_USE df_status df_tensors_random_drafter(
+    struct df_tensors **out, const struct df_drafter_config *c, uint64_t seed);
 
 DF_END_DECLS
 #endif

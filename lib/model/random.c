@@ -71,28 +71,25 @@ describe(struct df_tensors *ts, const struct df_weight_spec *specs, size_t n,
     qsort(ts->tensors, n, sizeof *ts->tensors, df_tensor_by_name);
 }
 
-df_status
-df_tensors_random(struct df_tensors **out, const struct df_model_config *c,
-                  uint64_t seed)
+/* Tensors of the weights SPECS[n], which are taken over.  */
+static df_status
+make(struct df_tensors **out, struct df_weight_spec *specs, size_t n,
+     uint64_t seed)
 {
     struct df_tensors *ts = calloc(1, sizeof *ts);
-    struct df_weight_spec *specs;
-    size_t n, ones = 0;
+    size_t ones = 0;
     df_status status;
 
-    *out = NULL;
-    if (!ts)
+    if (!ts) {
+        free(specs);
         return DF_FAIL(DF_NO_MEMORY, "random weights");
-    status = df_model_weights(&specs, &n, c);
-    if (status == DF_OK) {
-        ts->names = specs;
-        ts->path = strdup("random weights");
-        ts->tensors = calloc(n, sizeof *ts->tensors);
-        ts->n_tensors = n;
-        status = ts->path && ts->tensors
-                     ? fill(ts, specs, n, seed, &ones)
-                     : DF_FAIL(DF_NO_MEMORY, "random weights");
     }
+    ts->names = specs;
+    ts->path = strdup("random weights");
+    ts->tensors = calloc(n, sizeof *ts->tensors);
+    ts->n_tensors = n;
+    status = ts->path && ts->tensors ? fill(ts, specs, n, seed, &ones)
+                                     : DF_FAIL(DF_NO_MEMORY, "random weights");
     if (status != DF_OK) {
         df_tensors_free(ts);
         return status;
@@ -100,4 +97,28 @@ df_tensors_random(struct df_tensors **out, const struct df_model_config *c,
     describe(ts, specs, n, ones);
     *out = ts;
     return DF_OK;
+}
+
+df_status
+df_tensors_random(struct df_tensors **out, const struct df_model_config *c,
+                  uint64_t seed)
+{
+    struct df_weight_spec *specs;
+    size_t n;
+
+    *out = NULL;
+    DF_TRY(df_model_weights(&specs, &n, c));
+    return make(out, specs, n, seed);
+}
+
+df_status
+df_tensors_random_drafter(struct df_tensors **out,
+                          const struct df_drafter_config *c, uint64_t seed)
+{
+    struct df_weight_spec *specs;
+    size_t n;
+
+    *out = NULL;
+    DF_TRY(df_drafter_weights(&specs, &n, c));
+    return make(out, specs, n, seed);
 }

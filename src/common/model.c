@@ -9,6 +9,13 @@
 #include "dflash/drafter_config.h"
 #include "dflash/weights.h"
 
+/* M as the user knows it.  */
+static const char *
+called(const struct model *m)
+{
+    return input.target ? input.target : m->name;
+}
+
 /* Check --target-layer-ids where a range can't.  */
 static void
 check_layer_ids(const struct model *m, const struct tool *tool)
@@ -20,7 +27,7 @@ check_layer_ids(const struct model *m, const struct tool *tool)
     for (size_t i = 0; i < l->count; i++) {
         if (l->items[i] >= m->config.d.num_hidden_layers)
             option_reject(tool, l, "layer %ld, but %s has layers 0 to %d",
-                          (long) l->items[i], input.target,
+                          (long) l->items[i], called(m),
                           m->config.d.num_hidden_layers - 1);
         if (i > 0 && l->items[i] == l->items[i - 1])
             option_reject(tool, l, "layer %ld twice", (long) l->items[i]);
@@ -50,7 +57,7 @@ model_layers(const struct model *m, const struct tool *tool,
         option_reject(tool, &input.num_draft_layers,
                       "the %d layers of %s are too few for %ld: give less, or "
                       "name layers with --target-layer-ids",
-                      m->config.d.num_hidden_layers, input.target, n);
+                      m->config.d.num_hidden_layers, called(m), n);
     out->n = (size_t) n;
     memcpy(out->ids, ids, out->n * sizeof *ids);
 }

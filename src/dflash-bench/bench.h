@@ -77,6 +77,7 @@ struct bench {
     const char *suite; /* the one that runs */
     struct results results;
     struct baseline *baseline; /* NULL: none */
+    struct workload *workload; /* NULL: no suite needed a target yet */
     size_t selected;           /* cases */
     char *command;             /* the command line */
     char date[32];
@@ -96,6 +97,11 @@ df_status bench_ops(struct bench *b);
 df_status bench_pack(struct bench *b);
 df_status bench_copy(struct bench *b);
 df_status bench_postprocess(struct bench *b);
+df_status bench_forward(struct bench *b);
+df_status bench_step(struct bench *b);
+df_status bench_pipeline(struct bench *b);
+df_status bench_capture(struct bench *b);
+df_status bench_sweep(struct bench *b);
 
 /* Whether the case NAME of the suite that runs is wanted on DEV; counts it,
    and prints it for --list, which then wants nothing.  */

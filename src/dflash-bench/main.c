@@ -10,6 +10,7 @@
 #include "common/signals.h"
 #include "dflash-bench/baseline.h"
 #include "dflash-bench/options.h"
+#include "dflash-bench/workload.h"
 
 static const struct suite *
 find_suite(const char *name)
@@ -31,6 +32,7 @@ check_options(int n, char **names)
     for (int i = 0; i < n; i++)
         if (!find_suite(names[i]))
             option_mistake(&bench_tool, "no suite is called '%s'", names[i]);
+    workload_check();
 }
 
 static void
@@ -93,6 +95,7 @@ close_bench(struct bench *b)
 {
     for (size_t i = 0; i < b->devices.n; i++)
         sampler_close(&b->stations[i].sampler);
+    workload_free(b->workload);
     baseline_free(b->baseline);
     results_clear(&b->results);
     places_close(&b->places);

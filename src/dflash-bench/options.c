@@ -1,6 +1,8 @@
 #include <config.h>
 
+#include "common/input.h"
 #include "dflash-bench/options.h"
+#include "dflash/ops.h"
 
 struct bench_options opt = {
     .devices = "auto",
@@ -23,6 +25,29 @@ static const struct option_def options[] = {
     {OPT_FLAG, 0, "check", NULL, &opt.check,
      .help = "do every case once to see that its result is right; take no "
              "times"},
+
+    {OPT_GROUP, .help = "The target, for forward, step, pipeline, capture and "
+                        "sweep"},
+    {OPT_STRING, 't', "target", "DIR", &input.target,
+     .unset = "random weights in small shapes",
+     .help = "the model in DIR, or random:FILE, random weights in the shapes "
+             "of a config.json"},
+    LAYER_OPTIONS("give drafters N layers",
+                  "capture the residual stream after the target's layers of "
+                  "LIST, counted from 0"),
+    {OPT_INT, 0, "token-budget", "N", &opt.token_budget, .min = 2,
+     .max = 1 << 28, .unset = "8192; without --target 256",
+     .help = "have N tokens in a batch"},
+    {OPT_INT, 0, "max-length", "N", &opt.max_length, .min = 2, .max = 1 << 24,
+     .unset = "2048; without --target 64",
+     .help = "have N tokens in a sequence, of which the last two thirds are "
+             "supervised"},
+    {OPT_INT, 0, "num-anchors", "N", &opt.num_anchors, .min = 1,
+     .max = 1 << 20, .unset = "512; without --target 8",
+     .help = "draw up to N blocks from a sequence"},
+    {OPT_INT, 0, "block-size", "N", &opt.block_size, .min = 2,
+     .max = DF_MAX_BLOCK, .unset = "16; without --target 8",
+     .help = "let a block have N slots, the anchor's included"},
 
     {OPT_GROUP, .help = "How it is measured"},
     {OPT_INT, 0, "repeat", "N", &opt.repeat, .min = 1, .max = 100000,

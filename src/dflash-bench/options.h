@@ -10,6 +10,10 @@ struct bench_options {
     bool list, check;
     const char *only, *devices;
 
+    /* What the suites with a target work on; 0: it depends on the target.
+       More of it is in INPUT.  */
+    long token_budget, max_length, num_anchors, block_size;
+
     /* How.  */
     long repeat;
     double min_time; /* s */

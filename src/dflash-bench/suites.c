@@ -9,6 +9,11 @@ const struct suite suites[] = {
     {"pack", "hidden states packed, with noise and checks", bench_pack},
     {"copy", "copies to and from devices, by size and depth", bench_copy},
     {"postprocess", "pack, copy and publish, by depth", bench_postprocess},
+    {"forward", "the target's forward pass", bench_forward},
+    {"step", "a step of a drafter, whole and by part", bench_step},
+    {"pipeline", "live training, with the stage table", bench_pipeline},
+    {"capture", "hidden states into files", bench_capture},
+    {"sweep", "live training over a grid of settings", bench_sweep},
     {0},
 };
 /* clang-format on */

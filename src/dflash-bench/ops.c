@@ -155,8 +155,9 @@ check_op(void *arg, double *error)
     bool formula;
     df_status status;
 
-    if (c.op == DF_OP_attention)
-        c.d[0] = 1; /* sequences */
+    /* The first sequence; but where its cache lies depends on all.  */
+    if (c.op == DF_OP_attention && c.d[6] == 0)
+        c.d[0] = 1;
     else if (has_rows(c.op) && c.d[0] > FEW_ROWS)
         c.d[0] = FEW_ROWS;
     DF_TRY(call_and_count(w));

@@ -7,6 +7,14 @@ test `df -Pk . | awk 'NR == 2 { print $4 }'` -gt 3000000 ||
 case $CFLAGS in *-fsanitize*) skip_all 'a sanitizer takes the time' ;; esac
 make=$abs_top_builddir/tests/tool/make-capture
 plan 11
+# Beside other tests, a ratio only shows that nothing is wrong with how things
+# are done; make check-expensive, on a machine of its own, wants what it should
+# be.
+if test "${RUN_EXPENSIVE_TESTS-no}" = yes; then
+  inspecting=0.45 writing=0.6 passes=0.95
+else
+  inspecting=0.25 writing=0.3 passes=0.85
+fi
 
 # ratio WANTED A B: the least that A prints over the least that B prints, in
 # up to ten tries.
@@ -50,7 +58,7 @@ for file in big.h5 big.dfs; do
       sed -n 's/.*"seconds":\([0-9.e-]*\),"cpu.*/\1/p'
   }
   label="cat over inspecting $file"
-  ok "$label" ratio 0.4 concatenate inspect
+  ok "$label" ratio $inspecting concatenate inspect
 done
 
 # To the same disk, synced.
@@ -60,7 +68,7 @@ write () {
 }
 copy () { rm -f copy; seconds dd if=big.h5 of=copy bs=1M conv=fsync; }
 label='dd over writing HDF5'
-ok "$label" ratio 0.6 copy write
+ok "$label" ratio $writing copy write
 
 # The target's part of the run: what is packed, copied and written goes on
 # beside its passes.
@@ -74,8 +82,8 @@ for layout in packed split; do
   check () {
     for try in 1 2 3; do
       share=`forward $layout`
-      echo "# forward passes over capturing, $layout: $share, wanted 0.95"
-      at_least $share 0.9 && return
+      echo "# forward passes over capturing, $layout: $share, wanted $passes"
+      at_least $share $passes && return
     done
     return 1
   }

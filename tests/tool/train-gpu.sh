@@ -31,18 +31,19 @@ memory that holds NaN, and graphs|memory=poison|--compile-drafter
 slow copies|copy=stall:60,postprocess=stall:40|--transport host --target-postprocess-depth 3
 END_OF
 
+capture='--target-devices cuda:0 --token-budget 128 --max-length 64
+--target-layer-ids 1,3'
 check () {
   DFLASH_FAULT=copy=stall:30,postprocess=stall:20 dflash-capture \
-    --target "$target" --data data.jsonl -o slow.h5 --target-devices cuda:0 \
-    --target-postprocess-depth 3 --token-budget 128 --max-length 64 \
-    > out 2> err || { sed 's/^/# /' err; return 1; }
+    --target "$target" --data data.jsonl -o slow.h5 $capture \
+    --target-postprocess-depth 3 > out 2> err ||
+    { sed 's/^/# /' err; return 1; }
 }
 ok 'a capture whose copies are slow' check
 ok '  is clean, its checks being those that the CPU finds' \
   run 0 dflash-inspect slow.h5
 check () {
-  dflash-capture --target "$target" --data data.jsonl -o fast.h5 \
-    --target-devices cuda:0 --token-budget 128 --max-length 64 > out 2> err &&
-    run 0 dflash-inspect --compare fast.h5 slow.h5
+  dflash-capture --target "$target" --data data.jsonl -o fast.h5 $capture \
+    > out 2> err && run 0 dflash-inspect --compare fast.h5 slow.h5
 }
 ok '  and like one whose copies are not' check

@@ -14,8 +14,10 @@ enum {
 
 /* Of a layer's states, in the Euclidean norm.  Products of other sizes add
    in another order, which bf16 keeps less of with every layer; on a CPU a
-   row doesn't depend on others.  */
-static const double limit_alone = 0.03, limit_cpu = 0.01;
+   row doesn't depend on others.  Two layers of random weights in bf16 are
+   0.006 off the CPU's with 128 features and 0.011 with 4096; another row or
+   layer is about 1 off.  */
+static const double limit_alone = 0.03, limit_cpu = 0.02;
 
 static size_t
 tokens_of(struct shape shape)

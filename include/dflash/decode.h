@@ -42,7 +42,7 @@ struct df_generator_options {
                                 its last */
     size_t n_stop_ids;
     bool graphs; /* on GPUs, queue a round as a graph */
-    bool timed;  /* wait for the drafter in each round, to know its time */
+    bool timed;  /* have the device tell how long drafting takes */
     /* Plain decoding with products of CONCURRENCY rows instead of a block
        for each: as fast as it gets, but then other bits may come out than of
        verification, and with them, on a GPU, other tokens.  */
@@ -96,6 +96,9 @@ struct df_decode_job {
     void *arg;
     df_status (*next)(void *arg, struct df_prompt *out);
     df_status (*done)(void *arg, const struct df_answer *answer);
+    /* NULL, or told of each round as it's over: what it took, drafting and
+       all.  */
+    void (*round)(void *arg, double seconds);
     bool plain; /* without the drafter, a token a round */
 };
 
@@ -115,7 +118,8 @@ struct df_decode_stats {
     uint64_t passes;                    /* of the target, but for prefills */
     double seconds;                     /* in df_generate */
     double prefill, draft, verify;      /* of them; DRAFT is in VERIFY unless
-                                           timed.  VERIFY is also plain decoding */
+                                           timed.  VERIFY is also plain decoding,
+                                           and has what the host does */
     uint64_t allocations;               /* by the device since the warm-up */
 };
 DF_EXPORT void df_generator_get_stats(const struct df_generator *d,

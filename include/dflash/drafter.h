@@ -65,6 +65,14 @@ DF_EXPORT DF_MUST_USE df_status
 df_drafter_new(struct df_drafter **out, const struct df_drafter_config *config,
                const struct df_embeddings *embeddings,
                const struct df_batch_limits *limits);
+
+/* A drafter that only drafts, for a decoder: it has the weights as passes
+   compute with them, and nothing else, neither the flat arrays nor buffers.
+   df_drafter_load or df_drafter_init fills it.  It has no part in what else
+   is declared below, but for its configuration and parameters.  */
+DF_EXPORT DF_MUST_USE df_status df_drafter_new_frozen(
+    struct df_drafter **out, const struct df_drafter_config *config,
+    const struct df_embeddings *embeddings);
 DF_EXPORT void df_drafter_free(struct df_drafter *d);
 
 DF_EXPORT const struct df_drafter_config *

@@ -45,6 +45,12 @@ DF_EXPORT DF_MUST_USE df_status df_target_new(
     struct df_target **out, const struct df_model_config *config,
     const struct df_tensors *tensors, const struct df_embeddings *embeddings,
     const struct df_batch_limits *limits, int last_layer);
+
+/* The same with the weights of OTHER, which has these layers and must outlive
+   the target; so must OTHER's embeddings.  Both may run at a time.  */
+DF_EXPORT DF_MUST_USE df_status
+df_target_new_sharing(struct df_target **out, const struct df_target *other,
+                      const struct df_batch_limits *limits, int last_layer);
 DF_EXPORT void df_target_free(struct df_target *target);
 
 /* X [T,H] act: the residual stream after LAYER, on the target's device, to

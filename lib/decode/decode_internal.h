@@ -78,9 +78,10 @@ struct df_generator {
     size_t n_active;
 
     struct df_graph *graphs[DF_DECODE_PARTS];
-    bool queued[DF_DECODE_PARTS]; /* some time before */
-    bool ended;                   /* no more prompts */
-    size_t n_taken;               /* prompts so far */
+    bool queued[DF_DECODE_PARTS];     /* some time before */
+    struct df_event *begun, *drafted; /* timed, or NULL */
+    bool ended;                       /* no more prompts */
+    size_t n_taken;                   /* prompts so far */
     uint64_t allocations;
     struct df_decode_stats stats;
 };
@@ -99,9 +100,9 @@ DF_MUST_USE df_status df_decode_admit(struct df_generator *d,
    each to its answer.  */
 DF_MUST_USE df_status df_decode_prefill(struct df_generator *d);
 
-/* A round of the requests under way: one pass of the target.  PLAIN: without
-   the drafter.  */
-DF_MUST_USE df_status df_decode_round(struct df_generator *d, bool plain);
+/* A round of the requests under way: one pass of the target.  */
+DF_MUST_USE df_status df_decode_round(struct df_generator *d,
+                                      const struct df_decode_job *job);
 
 /* Hand over the answers that have ended, and free their slots.  */
 DF_MUST_USE df_status df_decode_finish(struct df_generator *d,

@@ -180,6 +180,10 @@ set_up(struct df_generator *d)
                        d->rows * sizeof *d->every_row));
     if (!d->drafter)
         return DF_OK;
+    if (d->o.timed) {
+        DF_TRY(df_event_new_timed(&d->begun, d->dev));
+        DF_TRY(df_event_new_timed(&d->drafted, d->dev));
+    }
     return df_draft_cache_new(&d->draft, d->drafter, d->C * d->places, d->rows,
                               d->M, d->places);
 }
@@ -231,6 +235,8 @@ df_generator_free(struct df_generator *d)
         return;
     for (size_t i = 0; i < sizeof d->graphs / sizeof *d->graphs; i++)
         df_graph_free(d->graphs[i]);
+    df_event_free(d->begun);
+    df_event_free(d->drafted);
     df_draft_cache_free(d->draft);
     df_arena_free(&d->memory);
     df_arena_free(&d->device);

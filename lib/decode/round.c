@@ -70,37 +70,47 @@ take_blocks(struct df_generator *d)
 static df_status
 draft(struct df_generator *d)
 {
-    double begin = now();
-
-    DF_TRY(df_decode_queue(d, DF_DECODE_DRAFT));
     if (!d->o.timed)
-        return DF_OK;
-    DF_TRY(df_stream_sync(d->stream));
-    d->stats.draft += now() - begin;
-    return DF_OK;
+        return df_decode_queue(d, DF_DECODE_DRAFT);
+    DF_TRY(df_event_record(d->begun, d->stream));
+    DF_TRY(df_decode_queue(d, DF_DECODE_DRAFT));
+    return df_event_record(d->drafted, d->stream);
 }
 
-df_status
-df_decode_round(struct df_generator *d, bool plain)
+/* All of a round, to the end.  */
+static df_status
+pass(struct df_generator *d, bool plain)
 {
     size_t count = plain ? d->C : d->C * (d->b + 1);
-    double begin;
 
     fill(d, plain ? 1 : d->b);
     DF_TRY(df_decode_send(d));
     if (!plain)
         DF_TRY(draft(d));
-    begin = now();
     DF_TRY(df_decode_queue(d, plain ? DF_DECODE_PLAIN : DF_DECODE_VERIFY));
     DF_TRY(df_copy(d->stream, d->result_host, d->result,
                    count * sizeof *d->result));
-    DF_TRY(df_stream_sync(d->stream));
-    d->stats.verify += now() - begin;
+    return df_stream_sync(d->stream);
+}
+
+df_status
+df_decode_round(struct df_generator *d, const struct df_decode_job *job)
+{
+    double begin = now(), seconds, drafted = 0;
+
+    DF_TRY(pass(d, job->plain));
+    seconds = now() - begin;
+    if (d->o.timed && !job->plain)
+        DF_TRY(df_event_seconds(d->begun, d->drafted, &drafted));
+    d->stats.draft += drafted;
+    d->stats.verify += seconds - drafted;
     d->stats.passes++;
-    if (plain)
+    if (job->plain)
         take_plain(d);
     else
         take_blocks(d);
+    if (job->round)
+        job->round(job->arg, seconds);
     return DF_OK;
 }
 
@@ -116,7 +126,7 @@ run(struct df_generator *d, const struct df_decode_job *job)
         d->stats.prefill += now() - begin;
         DF_TRY(df_decode_finish(d, job));
         if (d->n_active > 0) {
-            DF_TRY(df_decode_round(d, job->plain));
+            DF_TRY(df_decode_round(d, job));
             DF_TRY(df_decode_finish(d, job));
         }
     } while (d->n_active > 0 || !d->ended);

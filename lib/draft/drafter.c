@@ -93,8 +93,9 @@ check(const struct df_drafter_config *c, const struct df_embeddings *e,
                        "drafter of %d tokens of %d: a vocabulary of its own "
                        "is not supported",
                        c->draft_vocab_size, c->d.vocab_size);
-    if ((size_t) c->block_size != limits->block_size
-        || c->mask_token_id != limits->mask_token_id)
+    if (limits
+        && ((size_t) c->block_size != limits->block_size
+            || c->mask_token_id != limits->mask_token_id))
         return DF_FAIL(DF_SHAPE,
                        "drafter of block size %d and mask token %d, but the "
                        "batches have %zu and %d",
@@ -118,6 +119,8 @@ take_sizes(struct df_drafter *d)
     d->b = (size_t) d->config.block_size;
     d->eps = (float) c->rms_norm_eps;
     d->scale = 1 / sqrtf((float) d->D);
+    if (d->frozen)
+        return;
     d->max_T = df_batch_room(&d->limits).T;
     d->max_M = df_batch_room(&d->limits).N * d->b;
     d->max_R = df_batch_room(&d->limits).R;
@@ -131,15 +134,18 @@ set_up(struct df_drafter *d)
     if (!d->layers)
         return DF_FAIL(DF_NO_MEMORY, "%zu draft layers", d->L);
     DF_TRY(df_drafter_make_params(d));
+    if (d->frozen)
+        return DF_OK;
     DF_TRY(df_arena_make(&d->buffers, d->dev, DF_MEM_DEVICE, layout, d));
     return df_rope_upload(d->dev, &d->config.d.rope, (int) d->D, d->max_pos,
                           d->cos, d->sin);
 }
 
-df_status
-df_drafter_new(struct df_drafter **out, const struct df_drafter_config *config,
-               const struct df_embeddings *embeddings,
-               const struct df_batch_limits *limits)
+/* Without LIMITS it's frozen.  */
+static df_status
+make(struct df_drafter **out, const struct df_drafter_config *config,
+     const struct df_embeddings *embeddings,
+     const struct df_batch_limits *limits)
 {
     struct df_drafter *d;
     df_status status;
@@ -152,7 +158,9 @@ df_drafter_new(struct df_drafter **out, const struct df_drafter_config *config,
     d->config = *config;
     d->embeddings = embeddings;
     d->dev = embeddings->dev;
-    d->limits = *limits;
+    d->frozen = !limits;
+    if (limits)
+        d->limits = *limits;
     take_sizes(d);
     status = set_up(d);
     if (status != DF_OK)
@@ -160,6 +168,22 @@ df_drafter_new(struct df_drafter **out, const struct df_drafter_config *config,
     else
         *out = d;
     return status;
+}
+
+df_status
+df_drafter_new(struct df_drafter **out, const struct df_drafter_config *config,
+               const struct df_embeddings *embeddings,
+               const struct df_batch_limits *limits)
+{
+    return make(out, config, embeddings, limits);
+}
+
+df_status
+df_drafter_new_frozen(struct df_drafter **out,
+                      const struct df_drafter_config *config,
+                      const struct df_embeddings *embeddings)
+{
+    return make(out, config, embeddings, NULL);
 }
 
 void

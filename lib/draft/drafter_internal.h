@@ -48,6 +48,7 @@ struct df_drafter {
     struct df_drafter_form form; /* of what is saved */
     struct df_device *dev;
     const struct df_embeddings *embeddings;
+    bool frozen; /* of what follows, it has sizes, weights and act alone */
     struct df_batch_limits limits;
     size_t H, I, A, G, D, K, L, b;
     size_t max_T, max_M, max_R, max_pos;

@@ -50,6 +50,10 @@ layout(struct df_arena *a, void *owner)
     struct df_drafter *d = owner;
     struct df_flat *f = &d->flat;
 
+    if (d->frozen) {
+        d->act = df_arena_take(a, f->count, df_act_size(d));
+        return;
+    }
     f->w = df_arena_take(a, f->count, sizeof *f->w);
     f->g = df_arena_take(a, f->count, sizeof *f->g);
     f->m = df_arena_take(a, f->count, sizeof *f->m);
@@ -109,7 +113,7 @@ df_drafter_make_params(struct df_drafter *d)
 
         if (w) {
             w->w = (char *) d->act + d->params[i].offset * df_act_size(d);
-            w->g = d->flat.g + d->params[i].offset;
+            w->g = d->frozen ? NULL : d->flat.g + d->params[i].offset;
         }
     }
     return DF_OK;

@@ -22,14 +22,30 @@ fill_random(float *w, const struct df_param *p, uint64_t key)
     }
 }
 
+/* The copies that the passes compute with become W [count], of the host.  */
+static df_status
+upload(struct df_drafter *d, const float *w)
+{
+    struct df_uploader up;
+    df_status status = df_uploader_begin(&up, d->dev, d->flat.count);
+
+    if (status == DF_OK)
+        status = df_upload_f32(&up, d->act, w, d->flat.count);
+    df_uploader_end(&up);
+    return status;
+}
+
 /* W [count] on the host becomes the weights; the rest begins anew.  */
 static df_status
 begin_with(struct df_drafter *d, const float *w)
 {
     size_t bytes = d->flat.count * sizeof *w;
-    void *zeros = calloc(1, bytes);
+    void *zeros;
     df_status status;
 
+    if (d->frozen)
+        return upload(d, w);
+    zeros = calloc(1, bytes);
     if (!zeros)
         return DF_FAIL(DF_NO_MEMORY, "%zu parameters", d->flat.count);
     status = df_copy_now(d->dev, d->flat.w, w, bytes);
@@ -86,17 +102,13 @@ df_drafter_load(struct df_drafter *d, const struct df_tensors *ts)
 df_status
 df_drafter_refresh(struct df_drafter *d)
 {
-    struct df_uploader up;
     float *w;
     df_status status;
 
     if (d->act == d->flat.w)
         return DF_OK;
     DF_TRY(df_download(d->dev, d->flat.w, d->flat.count, &w));
-    status = df_uploader_begin(&up, d->dev, d->flat.count);
-    if (status == DF_OK)
-        status = df_upload_f32(&up, d->act, w, d->flat.count);
-    df_uploader_end(&up);
+    status = upload(d, w);
     free(w);
     return status;
 }

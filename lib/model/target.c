@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/rope_upload_internal.h"
 #include "model/target_internal.h"
@@ -27,16 +28,20 @@ layout(struct df_arena *a, void *owner)
 }
 
 static df_status
-set_up(struct df_target *t, const struct df_model_config *config,
-       const struct df_tensors *ts)
+make_buffers(struct df_target *t)
 {
-    t->layers = calloc(t->n_layers, sizeof *t->layers);
-    if (!t->layers)
-        return DF_FAIL(DF_NO_MEMORY, "%zu layers", t->n_layers);
-    DF_TRY(df_target_load(t, config, ts));
     DF_TRY(df_arena_make(&t->buffers, t->dev, DF_MEM_DEVICE, layout, t));
     return df_rope_upload(t->dev, &t->c.rope, t->c.head_dim,
                           t->limits.max_seqlen, t->cos, t->sin);
+}
+
+static df_status
+make_layers(struct df_target *t, int last_layer)
+{
+    t->n_layers = (size_t) last_layer + 1;
+    t->layers = calloc(t->n_layers, sizeof *t->layers);
+    return t->layers ? DF_OK
+                     : DF_FAIL(DF_NO_MEMORY, "%zu layers", t->n_layers);
 }
 
 df_status
@@ -52,11 +57,41 @@ df_target_new(struct df_target **out, const struct df_model_config *config,
     if (!t)
         return DF_FAIL(DF_NO_MEMORY, "target");
     t->c = config->d;
-    t->n_layers = (size_t) last_layer + 1;
     t->dev = embeddings->dev;
     t->embeddings = embeddings;
     t->limits = *limits;
-    status = set_up(t, config, tensors);
+    status = make_layers(t, last_layer);
+    if (status == DF_OK)
+        status = df_target_load(t, config, tensors);
+    if (status == DF_OK)
+        status = make_buffers(t);
+    if (status != DF_OK)
+        df_target_free(t);
+    else
+        *out = t;
+    return status;
+}
+
+df_status
+df_target_new_sharing(struct df_target **out, const struct df_target *other,
+                      const struct df_batch_limits *limits, int last_layer)
+{
+    struct df_target *t = calloc(1, sizeof *t);
+    df_status status;
+
+    *out = NULL;
+    if (!t)
+        return DF_FAIL(DF_NO_MEMORY, "target");
+    t->c = other->c;
+    t->dev = other->dev;
+    t->embeddings = other->embeddings;
+    t->limits = *limits;
+    t->norm = other->norm;
+    status = make_layers(t, last_layer);
+    if (status == DF_OK) {
+        memcpy(t->layers, other->layers, t->n_layers * sizeof *t->layers);
+        status = make_buffers(t);
+    }
     if (status != DF_OK)
         df_target_free(t);
     else

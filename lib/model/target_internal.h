@@ -25,7 +25,7 @@ struct df_target {
     const struct df_embeddings *embeddings;
     struct df_batch_limits limits;
 
-    struct df_arena weights;
+    struct df_arena weights;     /* empty if they are another's */
     struct target_layer *layers; /* [n_layers] */
     void *norm;                  /* [H] */
 

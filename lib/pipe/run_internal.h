@@ -203,12 +203,13 @@ DF_MUST_USE df_status df_lane_step(struct df_worker *worker,
 DF_MUST_USE df_status df_lane_pause(struct df_worker *worker,
                                     struct df_lane *lane);
 
-/* Trials of the first lane's drafter, if RUN's options want any: all that
-   they need; the largest once; one, told to the observer.  */
+/* Trials of the first lane's drafter, if RUN's options want any: their target,
+   before all others; what else they need; the largest once; one, told to the
+   observer.  */
+DF_MUST_USE df_status df_trial_make_target(struct df_run *run);
 DF_MUST_USE df_status df_trial_make(struct df_run *run);
 DF_MUST_USE df_status df_trial_warm_up(struct df_run *run);
 DF_MUST_USE df_status df_trial_run(struct df_run *run, int64_t step);
-void df_trial_clear(struct df_run *run);
 
 /* Write a checkpoint of the first lane's drafter.  */
 DF_MUST_USE df_status df_run_save(struct df_run *run, int64_t step);

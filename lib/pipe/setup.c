@@ -95,9 +95,13 @@ make_target(struct df_run *run, size_t index)
                    : run->o.layer_ids[run->o.n_layer_ids - 1];
 
     t->dev = run->o.targets[index];
-    DF_TRY(df_target_new(
-        &t->target, run->o.target_config, run->o.target_tensors,
-        &run->embeddings[index_of(run, t->dev)], &run->o.limits, last));
+    if (run->trial.target && t->dev == run->o.drafters[0])
+        DF_TRY(df_target_new_sharing(&t->target, run->trial.target,
+                                     &run->o.limits, last));
+    else
+        DF_TRY(df_target_new(
+            &t->target, run->o.target_config, run->o.target_tensors,
+            &run->embeddings[index_of(run, t->dev)], &run->o.limits, last));
     DF_TRY(df_stream_new(&t->compute, t->dev, "target"));
     DF_TRY(df_stream_new(&t->copy, t->dev, "target copy"));
     DF_TRY(df_event_new(&t->packed, t->dev));
@@ -265,6 +269,8 @@ df_run_set_up(struct df_run *run)
 {
     DF_TRY(allocate(run));
     DF_TRY(add_devices(run));
+    if (run->o.trial.n > 0)
+        DF_TRY(df_trial_make_target(run));
     for (size_t i = 0; i < run->o.n_targets; i++)
         DF_TRY(make_target(run, i));
     for (size_t i = 0; i < run->o.n_drafters; i++)
@@ -298,9 +304,10 @@ clear_slots(struct df_run *run)
 void
 df_run_clear(struct df_run *run)
 {
-    df_trial_clear(run);
+    df_generator_free(run->trial.generator);
     for (size_t i = 0; run->targets && i < run->o.n_targets; i++)
         clear_target(run, &run->targets[i]);
+    df_target_free(run->trial.target);
     for (size_t i = 0; run->lanes && i < run->o.n_drafters; i++)
         clear_lane(&run->lanes[i]);
     clear_slots(run);

@@ -1,6 +1,7 @@
 /* The drafter that is being trained, tried out between two steps: what it
    drafts is verified by a target of the trial's own, on the stream of its
-   lane, so that nobody else's buffers are in use.  */
+   lane, so that nobody else's buffers are in use.  The weights are also those
+   of the run's targets on this device.  */
 #include <config.h>
 
 #include "pipe/run_internal.h"
@@ -11,37 +12,36 @@ embeddings(const struct df_run *run)
 {
     size_t i = 0;
 
-    while (run->devices[i] != run->lanes[0].dev)
+    while (run->devices[i] != run->o.drafters[0])
         i++;
     return &run->embeddings[i];
 }
 
 df_status
+df_trial_make_target(struct df_run *run)
+{
+    const struct df_batch_limits limits = df_generator_limits(
+        &run->o.trial.options, (size_t) run->o.drafter_config.block_size);
+
+    return df_target_new(&run->trial.target, run->o.target_config,
+                         run->o.target_tensors, embeddings(run), &limits,
+                         run->o.target_config->d.num_hidden_layers - 1);
+}
+
+df_status
 df_trial_make(struct df_run *run)
 {
-    const struct df_trial *o = &run->o.trial;
-    const struct df_batch_limits limits = df_generator_limits(
-        &o->options, (size_t) run->o.drafter_config.block_size);
     struct df_lane *lane = &run->lanes[0];
 
-    DF_TRY(df_target_new(&run->trial.target, run->o.target_config,
-                         run->o.target_tensors, embeddings(run), &limits,
-                         run->o.target_config->d.num_hidden_layers - 1));
     return df_generator_new(&run->trial.generator, run->trial.target,
-                            lane->drafter, lane->compute, &o->options);
+                            lane->drafter, lane->compute,
+                            &run->o.trial.options);
 }
 
 df_status
 df_trial_warm_up(struct df_run *run)
 {
     return df_generator_warm_up(run->trial.generator);
-}
-
-void
-df_trial_clear(struct df_run *run)
-{
-    df_generator_free(run->trial.generator);
-    df_target_free(run->trial.target);
 }
 
 static df_status

@@ -102,6 +102,7 @@ df_status bench_step(struct bench *b);
 df_status bench_pipeline(struct bench *b);
 df_status bench_capture(struct bench *b);
 df_status bench_sweep(struct bench *b);
+df_status bench_spec(struct bench *b);
 
 /* Whether the case NAME of the suite that runs is wanted on DEV; counts it,
    and prints it for --list, which then wants nothing.  */

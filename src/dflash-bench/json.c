@@ -33,12 +33,18 @@ describe(json_t *o, const struct bench *b, const struct station *st)
 }
 
 static void
+set_array(json_t *o, const char *key, const double *values, size_t n)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, json_real(values[i]));
+    json_object_set_new(o, key, array);
+}
+
+static void
 set_times(json_t *o, const struct result *r)
 {
-    json_t *samples = json_array();
-
-    for (size_t i = 0; i < r->n; i++)
-        json_array_append_new(samples, json_real(r->samples[i]));
     real(o, "min_s", r->s.min);
     real(o, "median_s", r->s.median);
     real(o, "p95_s", r->s.p95);
@@ -47,7 +53,7 @@ set_times(json_t *o, const struct result *r)
     json_object_set_new(o, "unit", json_string(r->unit));
     if (r->ceiling > 0)
         real(o, "of_ceiling", result_rate(r) / r->ceiling);
-    json_object_set_new(o, "samples_s", samples);
+    set_array(o, "samples_s", r->samples, r->n);
 }
 
 static void
@@ -64,6 +70,8 @@ set_result(json_t *o, const struct result *r)
         set_times(o, r);
     for (size_t i = 0; i < r->n_extras; i++)
         real(o, r->extras[i].key, r->extras[i].value);
+    for (size_t i = 0; i < r->n_series; i++)
+        set_array(o, r->series[i].key, r->series[i].values, r->series[i].n);
 }
 
 df_status

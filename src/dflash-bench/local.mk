@@ -18,6 +18,8 @@ bench_sources = src/dflash-bench/baseline.c src/dflash-bench/baseline.h \
   src/dflash-bench/result.c src/dflash-bench/result.h \
   src/dflash-bench/sampler.c src/dflash-bench/sampler.h \
   src/dflash-bench/scene.c src/dflash-bench/scene.h \
+  src/dflash-bench/spec.c src/dflash-bench/spec.h \
+  src/dflash-bench/spec_decode.c src/dflash-bench/spec_prompts.c \
   src/dflash-bench/stats.c src/dflash-bench/stats.h src/dflash-bench/step.c \
   src/dflash-bench/step.h src/dflash-bench/step_parts.c \
   src/dflash-bench/step_run.c src/dflash-bench/suites.c \

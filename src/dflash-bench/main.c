@@ -29,6 +29,10 @@ check_options(int n, char **names)
     if (opt.check && (opt.baseline || opt.save_baseline || opt.plot))
         option_mistake(&bench_tool, "--check takes no times: nothing to "
                                     "compare, save or draw");
+    if (opt.check_lossless
+        && (opt.temperature > 0 || opt.force_accept.count > 0))
+        option_mistake(&bench_tool, "--check-lossless needs temperature 0 and "
+                                    "no --force-accept");
     for (int i = 0; i < n; i++)
         if (!find_suite(names[i]))
             option_mistake(&bench_tool, "no suite is called '%s'", names[i]);

@@ -26,12 +26,15 @@ static const struct option_def options[] = {
      .help = "do every case once to see that its result is right; take no "
              "times"},
 
-    {OPT_GROUP, .help = "The target, for forward, step, pipeline, capture and "
-                        "sweep"},
+    {OPT_GROUP, .help = "The models, for forward, step, pipeline, capture, "
+                        "spec and sweep"},
     {OPT_STRING, 't', "target", "DIR", &input.target,
      .unset = "random weights in small shapes",
      .help = "the model in DIR, or random:FILE, random weights in the shapes "
              "of a config.json"},
+    {OPT_STRING, 0, "drafter", "DIR", &opt.drafter,
+     .unset = "random weights in the target's shapes",
+     .help = "the drafter in DIR, in either layout"},
     LAYER_OPTIONS("give drafters N layers",
                   "capture the residual stream after the target's layers of "
                   "LIST, counted from 0"),
@@ -48,6 +51,29 @@ static const struct option_def options[] = {
     {OPT_INT, 0, "block-size", "N", &opt.block_size, .min = 2,
      .max = DF_MAX_BLOCK, .unset = "16; without --target 8",
      .help = "let a block have N slots, the anchor's included"},
+
+    {OPT_GROUP, .help = "Decoding, for spec"},
+    {OPT_STRINGS, 0, "prompts", "FILE", &opt.prompts,
+     .unset = "random tokens",
+     .help = "answer the prompts of FILE... (JSONL) that have up to "
+             "--max-length tokens"},
+    RECORD_OPTIONS,
+    {OPT_INT, 0, "max-new-tokens", "N", &opt.max_new_tokens, .min = 2,
+     .max = 1 << 20, .unset = "128; without --target 16",
+     .help = "end an answer after N tokens"},
+    {OPT_REAL, 0, "temperature", "T", &opt.temperature,
+     .range = {.min = 0, .max = 100},
+     .help = "draw tokens at temperature T; 0: take the likeliest"},
+    {OPT_INTS, 0, "concurrency", "LIST", &opt.concurrency, .min = 1,
+     .max = 1024, .unset = "1",
+     .help = "decode so many requests at a time, each of LIST"},
+    {OPT_FLAG, 0, "check-lossless", NULL, &opt.check_lossless,
+     .help = "compare the answers, token by token, with those of plain "
+             "decoding; the exit status is 1 if one differs"},
+    {OPT_INTS, 0, "force-accept", "LIST", &opt.force_accept, .min = 1,
+     .max = DF_MAX_BLOCK, .unset = "as it comes",
+     .help = "for tests: let each round give so many tokens, right or wrong, "
+             "each of LIST"},
 
     {OPT_GROUP, .help = "How it is measured"},
     {OPT_INT, 0, "repeat", "N", &opt.repeat, .min = 1, .max = 100000,

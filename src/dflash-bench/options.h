@@ -14,6 +14,14 @@ struct bench_options {
        More of it is in INPUT.  */
     long token_budget, max_length, num_anchors, block_size;
 
+    /* Decoding; 0, or empty: it depends on the target.  */
+    const char *drafter;
+    struct string_list prompts;
+    long max_new_tokens;
+    double temperature;
+    struct int_list concurrency, force_accept;
+    bool check_lossless;
+
     /* How.  */
     long repeat;
     double min_time; /* s */

@@ -52,6 +52,8 @@ result_free(struct result *r)
     free(r->samples);
     free(r->sorted);
     free(r->kept);
+    for (size_t i = 0; i < r->n_series; i++)
+        free(r->series[i].values);
     free(r);
 }
 
@@ -116,6 +118,19 @@ result_part(struct result *r, const char *key, double value)
 {
     if (r->n_extras < MAX_EXTRAS)
         r->extras[r->n_extras++] = (struct extra){key, value, true};
+}
+
+df_status
+result_series(struct result *r, const char *key, const double *values,
+              size_t n)
+{
+    double *copy = calloc(n + 1, sizeof *copy);
+
+    if (!copy)
+        return DF_FAIL(DF_NO_MEMORY, "%s", key);
+    memcpy(copy, values, n * sizeof *copy);
+    r->series[r->n_series++] = (struct series){key, copy, n};
+    return DF_OK;
 }
 
 double

@@ -10,7 +10,8 @@
 #include "dflash/error.h"
 
 enum {
-    MAX_EXTRAS = 12
+    MAX_EXTRAS = 12,
+    MAX_SERIES = 2
 };
 
 /* A number that only some suites have; its key names its unit.  */
@@ -18,6 +19,13 @@ struct extra {
     const char *key; /* "latency_us", a constant */
     double value;
     bool part; /* one of the parts that make up the time */
+};
+
+/* Numbers by their place, which only JSON has.  */
+struct series {
+    const char *key; /* a constant */
+    double *values;  /* [n] */
+    size_t n;
 };
 
 enum verdict {
@@ -42,6 +50,8 @@ struct result {
     char why[200]; /* it is WRONG or SKIPPED */
     struct extra extras[MAX_EXTRAS];
     size_t n_extras;
+    struct series series[MAX_SERIES];
+    size_t n_series;
 };
 
 struct results {
@@ -67,6 +77,10 @@ void result_take_better(struct result *r);
 
 void result_extra(struct result *r, const char *key, double value);
 void result_part(struct result *r, const char *key, double value);
+
+/* VALUES are copied.  */
+DF_MUST_USE df_status result_series(struct result *r, const char *key,
+                                    const double *values, size_t n);
 
 /* The extra of that KEY, or 0.  */
 double result_get(const struct result *r, const char *key);

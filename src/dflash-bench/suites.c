@@ -13,6 +13,7 @@ const struct suite suites[] = {
     {"step", "a step of a drafter, whole and by part", bench_step},
     {"pipeline", "live training, with the stage table", bench_pipeline},
     {"capture", "hidden states into files", bench_capture},
+    {"spec", "speculative decoding, beside plain decoding", bench_spec},
     {"sweep", "live training over a grid of settings", bench_sweep},
     {0},
 };

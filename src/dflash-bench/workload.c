@@ -48,12 +48,41 @@ token_budget(void)
     return value_or(opt.token_budget, 8192, 256);
 }
 
+size_t
+workload_length(void)
+{
+    return value_or(opt.max_length, 2048, 64);
+}
+
+size_t
+workload_new_tokens(void)
+{
+    return value_or(opt.max_new_tokens, 128, 16);
+}
+
 struct shape
 workload_shape(void)
 {
-    size_t length = value_or(opt.max_length, 2048, 64);
+    size_t length = workload_length();
 
     return (struct shape){token_budget() / length, length};
+}
+
+/* A drafter says itself what it's like.  */
+static void
+check_drafter(void)
+{
+    const void *const own[] = {&input.num_draft_layers,
+                               &input.target_layer_ids, &opt.block_size};
+
+    if (!opt.drafter)
+        return;
+    if (!input.target)
+        option_mistake(&bench_tool, "--drafter needs --target");
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (option_given(&bench_tool, own[i]))
+            option_reject(&bench_tool, own[i],
+                          "the drafter of --drafter has its own");
 }
 
 void
@@ -61,6 +90,7 @@ workload_check(void)
 {
     struct shape shape = workload_shape();
 
+    check_drafter();
     if (shape.seqs == 0)
         option_reject(&bench_tool, &opt.token_budget,
                       "%zu is below --max-length, which is %zu",
@@ -79,18 +109,46 @@ open_model(struct model *m)
     return df_tensors_random(&m->tensors, &m->config, WORKLOAD_SEED);
 }
 
+static df_status
+open_drafter(struct workload *w)
+{
+    const struct df_drafter_target target = {&w->model.config,
+                                             w->model.tensors};
+    const struct df_drafter_config *c;
+
+    DF_TRY(df_drafter_files_open(&w->files, opt.drafter, &target));
+    c = df_drafter_files_config(w->files);
+    if (c->block_size > DF_MAX_BLOCK
+        || c->n_target_layer_ids > DF_MAX_LAYER_IDS)
+        return DF_FAIL(DF_UNSUPPORTED,
+                       "%s: blocks of %d and %d target layers, above %d and "
+                       "%d",
+                       opt.drafter, c->block_size, c->n_target_layer_ids,
+                       DF_MAX_BLOCK, DF_MAX_LAYER_IDS);
+    w->drafter = *c;
+    w->weights = df_drafter_files_tensors(w->files);
+    w->layers.n = (size_t) c->n_target_layer_ids;
+    memcpy(w->layers.ids, c->target_layer_ids,
+           w->layers.n * sizeof *w->layers.ids);
+    return DF_OK;
+}
+
 /* Of random tokens none means anything: the last one is the mask.  */
 static df_status
 describe(struct workload *w)
 {
     DF_TRY(open_model(&w->model));
+    if (opt.drafter)
+        return open_drafter(w);
     model_layers(&w->model, &bench_tool, &w->layers);
     DF_TRY(df_drafter_config_from_target(&w->drafter, &w->model.config,
                                          (int) input.num_draft_layers,
                                          w->layers.ids, (int) w->layers.n,
                                          (int) value_or(opt.block_size, 16, 8),
                                          w->model.config.d.vocab_size - 1));
-    return df_tensors_random_drafter(&w->weights, &w->drafter, WORKLOAD_SEED);
+    DF_TRY(df_tensors_random_drafter(&w->random, &w->drafter, WORKLOAD_SEED));
+    w->weights = w->random;
+    return DF_OK;
 }
 
 df_status
@@ -109,7 +167,8 @@ workload_free(struct workload *w)
 {
     if (!w)
         return;
-    df_tensors_free(w->weights);
+    df_drafter_files_free(w->files);
+    df_tensors_free(w->random);
     model_close(&w->model);
     free(w);
 }

@@ -1,5 +1,5 @@
-/* workload.h - what the suites with a target work on: the target, the shapes
-   of a drafter for it, and batches of random tokens.
+/* workload.h - what the suites with a target work on: the target, a drafter
+   or the shapes of one for it, and batches of random tokens.
 
    Every sequence is as long as the others, and its last two thirds are
    supervised.  A sample depends on its number alone.  */
@@ -11,6 +11,7 @@
 #include "dflash-bench/bench.h"
 #include "dflash/batch.h"
 #include "dflash/drafter.h"
+#include "dflash/drafter_files.h"
 
 enum {
     WORKLOAD_SEED = 42
@@ -30,10 +31,15 @@ struct workload {
     struct model model;
     struct layer_list layers; /* captured */
     struct df_drafter_config drafter;
-    struct df_tensors *weights; /* that a drafter begins with */
+    const struct df_tensors *weights; /* that a drafter begins with: */
+    struct df_tensors *random;        /* these, */
+    struct df_drafter_files *files;   /* or those of a folder */
 };
 
-/* What the options say of a batch; exit unless they go together.  */
+/* What the options say of a sequence, an answer, and a batch; exit unless
+   they go together.  */
+size_t workload_length(void);
+size_t workload_new_tokens(void);
 struct shape workload_shape(void);
 void workload_check(void);
 

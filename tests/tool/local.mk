@@ -57,4 +57,5 @@ tests_tool_bench_slower_SOURCES = $(bench_sources)
 tests_tool_bench_slower_CPPFLAGS = $(dflash_bench_CPPFLAGS) -DDF_TEST_SLOWER
 tests_tool_bench_slower_LDADD = $(dflash_bench_LDADD)
 tool_tests += tests/tool/bench.sh tests/tool/bench-usage.sh \
-  tests/tool/bench-baseline.sh tests/tool/bench-suites.sh
+  tests/tool/bench-baseline.sh tests/tool/bench-suites.sh \
+  tests/tool/bench-spec.sh

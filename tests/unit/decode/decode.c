@@ -2,6 +2,8 @@
    target says alone, however it is cut up.  */
 #include <config.h>
 
+#include <math.h>
+
 #include "unit/decode/rig.h"
 
 static struct df_generator_options
@@ -160,6 +162,25 @@ test_counts(struct rig *r)
        "mean, and acceptance by slot");
 }
 
+/* Every round is told of, and a timed drafter has its part of it.  */
+static void
+test_times(struct rig *r)
+{
+    static struct rig_answer seen[RIG_PROMPTS];
+    struct rig_job job = {.n = RIG_PROMPTS, .answers = seen};
+    struct df_generator_options o = options();
+    struct df_decode_stats s;
+
+    o.timed = true;
+    CHECKED(rig_try(r, &o, false, &job, &s));
+    is_long((long) s.passes, (long) job.rounds, "each round is told");
+    ok(s.draft > 0 && s.draft < job.seconds && s.verify > 0
+           && fabs(s.draft + s.verify - job.seconds) < 1e-6
+           && s.prefill + job.seconds <= s.seconds,
+       "drafting %g s and verification %g s are its %g s, of %g s in all",
+       s.draft, s.verify, job.seconds, s.seconds);
+}
+
 /* Answers end with the first stop token, wherever in a block it is.  */
 static void
 test_stop(struct rig *r, const struct rig_answer *whole)
@@ -255,10 +276,11 @@ main(void)
     static struct rig_answer plain[RIG_PROMPTS], windowed[RIG_PROMPTS];
     struct rig r = {0};
 
-    plan(2 * 8 + 4 + 2 + 6);
+    plan(2 * 8 + 4 + 2 + 2 + 6);
     rig_make(&r, 0);
     test_ways(&r, "full attention", plain);
     test_counts(&r);
+    test_times(&r);
     test_stop(&r, plain);
     test_ends(&r, plain);
     test_refusals(&r);

@@ -22,7 +22,7 @@ struct rig {
     struct df_device *dev;
     struct df_stream *stream;
     struct df_embeddings embeddings;
-    struct df_target *target;
+    struct df_target *owner, *target; /* TARGET has OWNER's weights */
     struct df_drafter *drafter;
 };
 
@@ -36,6 +36,8 @@ struct rig_answer {
    of prompt 0, and differ in their ids.  */
 struct rig_job {
     size_t first, n, next;
+    uint64_t rounds; /* told of */
+    double seconds;  /* that they took */
     bool same;
     struct rig_answer *answers; /* [n] */
     int32_t prompt[RIG_LENGTH];
@@ -45,12 +47,9 @@ struct rig_job {
 static inline void
 rig_make(struct rig *r, int window)
 {
-    const struct df_batch_limits limits = {.max_tokens = 256,
-                                           .max_seqs = 8,
-                                           .max_seqlen = RIG_LENGTH + 8,
-                                           .num_anchors = 1,
-                                           .block_size = 4,
-                                           .mask_token_id = TINY_MASK_ID};
+    const struct df_batch_limits limits = {
+        .max_tokens = 256, .max_seqs = 8, .max_seqlen = RIG_LENGTH + 8};
+    const struct df_batch_limits least = {.max_tokens = 1, .max_seqlen = 1};
     const char *name = getenv("DFLASH_TEST_DEVICE");
 
     tiny_make(&r->tiny);
@@ -60,10 +59,11 @@ rig_make(struct rig *r, int window)
     CHECKED(df_stream_new(&r->stream, r->dev, "test"));
     CHECKED(df_embeddings_load(&r->embeddings, r->tiny.tensors,
                                &r->tiny.config, r->dev, true));
-    CHECKED(df_target_new(&r->target, &r->tiny.config, r->tiny.tensors,
-                          &r->embeddings, &limits, 2));
-    CHECKED(df_drafter_new(&r->drafter, &r->tiny.drafter, &r->embeddings,
-                           &limits));
+    CHECKED(df_target_new(&r->owner, &r->tiny.config, r->tiny.tensors,
+                          &r->embeddings, &least, 2));
+    CHECKED(df_target_new_sharing(&r->target, r->owner, &limits, 2));
+    CHECKED(
+        df_drafter_new_frozen(&r->drafter, &r->tiny.drafter, &r->embeddings));
     CHECKED(df_drafter_init(r->drafter, 3));
 }
 
@@ -72,6 +72,7 @@ rig_clear(struct rig *r)
 {
     df_drafter_free(r->drafter);
     df_target_free(r->target);
+    df_target_free(r->owner);
     df_embeddings_free(&r->embeddings);
     df_stream_free(r->stream);
     df_device_close(r->dev);
@@ -118,6 +119,15 @@ rig_done(void *arg, const struct df_answer *a)
     return DF_OK;
 }
 
+static inline void
+rig_round(void *arg, double seconds)
+{
+    struct rig_job *job = arg;
+
+    job->rounds++;
+    job->seconds += seconds;
+}
+
 /* Decode JOB under O; what it says of itself, if it is over well.  */
 static inline df_status
 rig_try(struct rig *r, const struct df_generator_options *o, bool plain,
@@ -133,6 +143,7 @@ rig_try(struct rig *r, const struct df_generator_options *o, bool plain,
     status = df_generate(g, &(struct df_decode_job){.arg = job,
                                                     .next = rig_next,
                                                     .done = rig_done,
+                                                    .round = rig_round,
                                                     .plain = plain});
     df_generator_get_stats(g, stats);
     df_generator_free(g);

@@ -4,6 +4,35 @@
 
 #include "flash.cuh"
 
+enum {
+    FEW = 64,        /* queries of a sequence */
+    SPLIT = 512,     /* keys, at least; a multiple of all tiles */
+    MOST_SPLITS = 32 /* for all places but the last */
+};
+
+/* Let several blocks share the keys of few queries.  How they do follows from
+   max_past alone, and so a row has the same bits whether it is decoded by
+   itself or in a block.  */
+static df_status
+split_keys(struct cuda_stream *s, const struct df_attention_args *a,
+           struct df_flash *f)
+{
+    size_t each = df_ceil(df_ceil(a->max_past, MOST_SPLITS), SPLIT) * SPLIT;
+    size_t row = (size_t) f->A * (f->D + 2) * sizeof(float);
+    void *parts;
+
+    f->splits = 1;
+    if (!a->past || a->max_seqlen > FEW)
+        return DF_OK;
+    f->split = each > 0 ? (int) each : SPLIT;
+    f->splits = (int) ((a->max_past + a->max_seqlen - 1) / f->split + 1);
+    f->T = (int) a->T;
+    f->max_tokens = (int) a->max_seqlen;
+    DF_TRY(df_cuda_scratch(s, f->splits * a->T * row, &parts));
+    f->parts = (float *) parts;
+    return DF_OK;
+}
+
 df_status
 cuda_attention(struct cuda_stream *s, const struct df_attention_args *a)
 {
@@ -26,13 +55,7 @@ cuda_attention(struct cuda_stream *s, const struct df_attention_args *a)
     f.scale = a->scale;
     f.wide = a->D % 8 == 0 && df_rows_aligned(f.q) && df_rows_aligned(f.out)
              && df_rows_aligned(f.k.side[0]) && df_rows_aligned(f.v.side[0]);
-    f.splits = 1;
-    f.max_tokens = (int) a->max_seqlen;
-    /* By max_past alone: so a row has the same bits whether it's decoded by
-       itself or in a block.  */
-    if (a->past && a->max_seqlen <= DF_FLASH_FEW)
-        DF_TRY(df_flash_split(s, &f, a->max_past, a->max_past + a->max_seqlen,
-                              a->T));
+    DF_TRY(split_keys(s, a, &f));
     DF_TRY(df_flash_rows("attention", a->max_seqlen, heads, &f.max_rows));
     return df_flash_forward(s, "attention", &f);
 }

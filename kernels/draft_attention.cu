@@ -41,21 +41,6 @@ describe(struct df_flash *f, const Args *a, const char *op)
                          &f->max_rows);
 }
 
-/* In decoding, let several blocks share the keys of few queries.  */
-static df_status
-split_context(struct cuda_stream *s, const struct df_draft_attention_args *a,
-              struct df_flash *f)
-{
-    size_t keys = a->map.max_seqlen;
-
-    if (a->lse || keys == 0 || a->map.max_blocks * a->map.b > DF_FLASH_FEW)
-        return DF_OK;
-    DF_TRY(df_flash_split(s, f, keys, keys, a->map.N * a->map.b));
-    if (f->splits == 1)
-        f->split = 0;
-    return DF_OK;
-}
-
 df_status
 cuda_draft_attention(struct cuda_stream *s,
                      const struct df_draft_attention_args *a)
@@ -63,7 +48,6 @@ cuda_draft_attention(struct cuda_stream *s,
     struct df_flash f = {};
 
     DF_TRY(describe(&f, a, "draft_attention"));
-    DF_TRY(split_context(s, a, &f));
     return df_flash_forward(s, "draft_attention", &f);
 }
 

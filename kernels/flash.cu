@@ -15,9 +15,9 @@
    whose prefixes are nearly the same: so keys are fetched once for all.  The
    longest rows go first.
 
-   Where few queries see many keys, as in decoding, both of the target and of
-   the drafter, blocks share the keys of a row in splits of a fixed size, and a
-   second kernel combines what they leave in the order of the splits.
+   Where few queries see many keys, as in decoding, blocks share the keys of a
+   row in splits of a fixed size, and a second kernel combines what they leave
+   in the order of the splits.
 
    Bound by the matrix units and by shared memory, which a fragment of K or V
    is read from for every 16 M rows: hence M = 2 where the registers allow
@@ -29,9 +29,7 @@
 
 enum {
     WARPS = 4,
-    THREADS = WARPS * WARP,
-    SPLIT = 512,     /* keys, at least; a multiple of all tiles */
-    MOST_SPLITS = 32 /* of the size that the split follows from */
+    THREADS = WARPS * WARP
 };
 
 /* Shared memory fits sm_86, which has 99 KiB.  */
@@ -171,30 +169,19 @@ leave_rows(const struct lane_rows<D, M> &r, const struct df_flash &f,
     }
 }
 
-/* Where the keys of T's context begin.  */
-static __device__ __forceinline__ int
-context_of(const struct df_flash &f, const struct df_task &t)
-{
-    return f.b ? f.begin[t.first] : t.start;
-}
-
-/* Of W, what lies in the block's split of the keys, in tiles counted from
-   where these begin: so none has keys of two splits.  */
+/* Of W, what lies in the block's split of the keys.  */
 template <int KEYS>
 static __device__ __forceinline__ void
 take_split(struct df_walk &w, const struct df_flash &f,
            const struct df_task &t)
 {
     struct df_range &any = w.side[0].any;
-    int start = context_of(f, t), low = start + (int) blockIdx.y * f.split;
+    int low = t.start + (int) blockIdx.y * f.split;
 
     any.low = max(any.low, low);
-    any.low -= (any.low - start) % KEYS;
     any.high = min(any.high, low + f.split);
     w.tiles[0] =
         any.low < any.high ? (any.high - any.low + KEYS - 1) / KEYS : 0;
-    if (blockIdx.y > 0)
-        w.tiles[1] = 0;
 }
 
 template <int D, int M>
@@ -231,7 +218,7 @@ __launch_bounds__(THREADS) attend(struct df_flash f, int n_tiles)
 
     if (f.split) {
         take_split<S::KEYS>(w, f, t);
-        if (w.tiles[0] + w.tiles[1] == 0)
+        if (w.tiles[0] == 0)
             return;
     }
     int n = w.tiles[0] + w.tiles[1];
@@ -269,97 +256,37 @@ __launch_bounds__(THREADS) attend(struct df_flash f, int n_tiles)
         finish_rows(r, f, t, m0 + lane_row);
 }
 
-/* The parts of a row: of splits FIRST to LAST, and before them of split 0 if
-   that's APART.  */
-struct parts_of_row {
-    int row, first, last;
-    bool apart;
-};
-
-/* Those of the row that the block combines; false: there is none.  Splits
-   that no row of a block sees left nothing.  */
-static __device__ bool
-find_parts(const struct df_flash &f, struct parts_of_row &p)
-{
-    int i = blockIdx.x;
-
-    p.apart = false;
-    if (!f.b) {
-        int seq = i / f.max_tokens;
-
-        p.row = f.cu_seqlens[seq] + i % f.max_tokens;
-        if (p.row >= f.cu_seqlens[seq + 1])
-            return false;
-        int place = f.past[seq] + i % f.max_tokens;
-        int low = f.window && place >= f.window ? place - f.window + 1 : 0;
-
-        p.first = low / f.split;
-        p.last = place / f.split;
-        return true;
-    }
-    struct df_task t = {i / f.b, 0, 0, 0, 0};
-
-    p.row = i;
-    if (t.first >= f.cu_blocks[f.B])
-        return false;
-    struct df_range r = df_seen(f, t, i % f.b, false);
-    int start = context_of(f, t);
-
-    p.first = r.low < r.high ? (r.low - start) / f.split : 0;
-    p.last = r.low < r.high ? (r.high - 1 - start) / f.split : 0;
-    p.apart = p.first > 0;
-    return true;
-}
-
 /* A row with a head: the parts that the splits of its keys have left, in
-   their order.  */
+   their order.  Splits that no row of a block sees left nothing.  */
 static __global__ void
 __launch_bounds__(THREADS) combine(struct df_flash f)
 {
-    struct parts_of_row p;
+    int seq = blockIdx.x / f.max_tokens, i = blockIdx.x % f.max_tokens;
+    int row = f.cu_seqlens[seq] + i, head = blockIdx.y;
 
-    if (!find_parts(f, p))
+    if (row >= f.cu_seqlens[seq + 1])
         return;
-    int head = blockIdx.y;
+    int place = f.past[seq] + i;
+    int low = f.window && place >= f.window ? place - f.window + 1 : 0;
+    int first = low / f.split, last = place / f.split;
     size_t step = (size_t) f.T * f.A * (f.D + 2);
-    const float *parts = f.parts + ((size_t) p.row * f.A + head) * (f.D + 2);
+    const float *parts =
+        f.parts + ((size_t) row * f.A + head) * (f.D + 2) + first * step;
     float max = -INFINITY, sum = 0;
-    auto each = [&](auto use) {
-        if (p.apart)
-            use(parts);
-        for (int s = p.first; s <= p.last; s++)
-            use(parts + s * step);
-    };
 
-    each([&](const float *part) { max = fmaxf(max, part[f.D]); });
-    each([&](const float *part) {
-        sum += df_exp2(part[f.D] - max) * part[f.D + 1];
-    });
+    for (int s = 0; s <= last - first; s++)
+        max = fmaxf(max, parts[s * step + f.D]);
+    for (int s = 0; s <= last - first; s++)
+        sum +=
+            df_exp2(parts[s * step + f.D] - max) * parts[s * step + f.D + 1];
     for (int c = threadIdx.x; c < f.D; c += THREADS) {
         float x = 0;
 
-        each([&](const float *part) {
-            x += df_exp2(part[f.D] - max) * part[c];
-        });
-        f.out.data[p.row * f.out.ld + (size_t) head * f.D + c] =
+        for (int s = 0; s <= last - first; s++)
+            x += df_exp2(parts[s * step + f.D] - max) * parts[s * step + c];
+        f.out.data[row * f.out.ld + (size_t) head * f.D + c] =
             df_narrow(x / sum);
     }
-}
-
-df_status
-df_flash_split(struct cuda_stream *s, struct df_flash *f, size_t size,
-               size_t keys, size_t T)
-{
-    size_t each = df_ceil(df_ceil(size, MOST_SPLITS), SPLIT) * SPLIT;
-    size_t row = (size_t) f->A * (f->D + 2) * sizeof(float);
-    void *parts;
-
-    f->split = each > 0 ? (int) each : SPLIT;
-    f->splits = (int) ((keys - 1) / f->split + 1);
-    f->T = (int) T;
-    DF_TRY(df_cuda_scratch(s, f->splits * T * row, &parts));
-    f->parts = (float *) parts;
-    return DF_OK;
 }
 
 template <int D>
@@ -376,9 +303,8 @@ run(struct cuda_stream *s, const char *op, const struct df_flash *f)
     DF_LAUNCHED(attention);
     if (!f->split)
         return DF_OK;
-    unsigned rows = (unsigned) (f->b ? f->T : f->B * f->max_tokens);
-
-    combine<<<dim3(rows, (unsigned) f->A), THREADS, 0, s->cu>>>(*f);
+    combine<<<dim3((unsigned) (f->B * f->max_tokens), (unsigned) f->A),
+              THREADS, 0, s->cu>>>(*f);
     DF_LAUNCHED(attention);
     return DF_OK;
 }

@@ -44,11 +44,10 @@ struct df_flash {
     int max_rows; /* of a sequence and head */
     float scale;
     bool wide; /* rows can be moved 16 bytes at a time */
-    /* For few queries over many keys: a block has SPLIT of a sequence's keys,
-       0: all, and leaves its part of the result.  The drafter's own keys go
-       with the first of the context.  */
+    /* Causal, for few queries over many keys: a block has SPLIT of a
+       sequence's keys, 0: all, and leaves its part of the result.  */
     int split, splits;
-    int T, max_tokens; /* rows of queries, in all and, causal, of a sequence */
+    int T, max_tokens; /* rows of queries, in all and of a sequence */
     float *parts; /* [splits,T,A,D+2]: sums, their maximum, their weight */
 };
 
@@ -264,15 +263,6 @@ df_flash_rows(const char *op, size_t tokens, size_t heads, int *rows)
     *rows = (int) (tokens * heads);
     return DF_OK;
 }
-
-enum {
-    DF_FLASH_FEW = 64 /* queries of a sequence for which keys are split */
-};
-
-/* Split up to KEYS keys a sequence for T rows of queries, into stretches that
-   follow from SIZE alone.  */
-df_status df_flash_split(struct cuda_stream *s, struct df_flash *f,
-                         size_t size, size_t keys, size_t T);
 
 /* Queue the forward pass of F.  */
 df_status df_flash_forward(struct cuda_stream *s, const char *op,

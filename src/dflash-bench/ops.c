@@ -55,7 +55,7 @@ static const struct opcase large[] = {
     {DF_OP_swiglu, {16, 12288}, 0, BF16},
     {DF_OP_attention, {1, 1, 32, 8, 128, 0, 2048}, 0, BF16},
     {DF_OP_attention, {1, 16, 32, 8, 128, 0, 2048}, 0, BF16},
-    {DF_OP_draft_attention, {1, 4096, 2, 16, 32, 8, 128, 1}, 0, BF16},
+    {DF_OP_draft_attention, {1, 4096, 2, 16, 32, 8, 128}, 0, BF16},
     {DF_OP_put_rows, {16, 2048, 2048}, 0, 1e-14},
     {DF_OP_pick, {16, 151936}, OPCASE_PLAIN, 1e-14},
     {DF_OP_verify, {1, 16, 151936}, OPCASE_PLAIN, 1e-14},

@@ -61,9 +61,8 @@ op_build_attention(struct oprun *r)
     a->past = op_filled(r, "past", OPBUF_I32, d[0], past);
 }
 
-/* Sizes of the two below: B, rows a sequence, blocks a sequence, b, A, G, D,
-   and 1 to keep nothing for a backward pass; a window of 5 with
-   OPCASE_PLAIN.  */
+/* Sizes of the two below: B, rows a sequence, blocks a sequence, b, A, G, D;
+   a window of 5 with OPCASE_PLAIN.  */
 static double
 block_begin(const struct oprun *r, size_t i)
 {
@@ -126,8 +125,7 @@ op_build_draft_attention(struct oprun *r)
     size_t rows = a->map.N * d[3], T = a->map.T;
 
     a->out = op_output(r, "out", OPBUF_ACT, op_spread(rows, q, a->ldo));
-    if (!d[7])
-        a->lse = op_output(r, "lse", OPBUF_F32, rows * d[4]);
+    a->lse = op_output(r, "lse", OPBUF_F32, rows * d[4]);
     a->q = op_input(r, "q", OPBUF_ACT, op_spread(rows, q, a->ldq), -2, 2);
     a->k_ctx =
         op_input(r, "k_ctx", OPBUF_ACT, op_spread(T, kv, a->ldk_ctx), -2, 2);

@@ -24,7 +24,7 @@ enum {
     OPCASE_PLAIN = 8,      /* arguments that may be NULL are NULL */
     OPCASE_CHECK = 16,     /* checks of rows */
     OPCASE_BENCH = 32,     /* large enough for a time to mean something */
-    OPCASE_MAX_SIZES = 8,
+    OPCASE_MAX_SIZES = 7,
     OPRUN_MAX_BUFFERS = 20
 };
 

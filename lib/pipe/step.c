@@ -142,11 +142,13 @@ df_status
 df_lane_pause(struct df_worker *worker, struct df_lane *lane)
 {
     struct df_run *run = df_worker_context(worker);
-
-    bool save = run->save_due, try = run->trial_due;
     int64_t step = atomic_load(&run->steps_done);
 
-    if (lane != &run->lanes[0] || (!save && !try))
+    if (lane != &run->lanes[0])
+        return DF_OK;
+    bool save = run->save_due, try = run->trial_due;
+
+    if (!save && !try)
         return DF_OK;
     run->save_due = run->trial_due = false;
     DF_TRY(df_worker_wait(worker, all_logged, run));

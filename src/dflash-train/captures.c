@@ -37,12 +37,13 @@ captures_hash(const struct capture_source *c)
 static df_status
 leave_out(struct capture_source *c, bool *known)
 {
-    bool first = !known || !*known;
     uint64_t number;
+    bool first;
 
     if (input.strict)
         return df_error_last()->status;
     pthread_mutex_lock(&c->lock);
+    first = !known || !*known;
     c->n_bad += first;
     number = c->n_bad;
     if (known)

@@ -162,6 +162,10 @@ void df_run_draw_live(struct df_run *run);
 void df_run_draw_capture(struct df_run *run);
 void df_run_draw_offline(struct df_run *run);
 
+/* The embeddings on DEV, which is one of RUN's devices.  */
+const struct df_embeddings *df_run_embeddings(const struct df_run *run,
+                                              const struct df_device *dev);
+
 /* Make a drawing that of RUN.  */
 void df_run_draw(struct df_run *run, const struct df_channel_def *channels,
                  size_t n_channels, const struct df_stage_def *stages,

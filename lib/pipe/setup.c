@@ -51,6 +51,12 @@ index_of(const struct df_run *run, const struct df_device *dev)
     return i;
 }
 
+const struct df_embeddings *
+df_run_embeddings(const struct df_run *run, const struct df_device *dev)
+{
+    return &run->embeddings[index_of(run, dev)];
+}
+
 /* A target alone has no use for the head.  */
 static bool
 needs_head(const struct df_run *run, const struct df_device *dev)
@@ -101,7 +107,7 @@ make_target(struct df_run *run, size_t index)
     else
         DF_TRY(df_target_new(
             &t->target, run->o.target_config, run->o.target_tensors,
-            &run->embeddings[index_of(run, t->dev)], &run->o.limits, last));
+            df_run_embeddings(run, t->dev), &run->o.limits, last));
     DF_TRY(df_stream_new(&t->compute, t->dev, "target"));
     DF_TRY(df_stream_new(&t->copy, t->dev, "target copy"));
     DF_TRY(df_event_new(&t->packed, t->dev));
@@ -151,8 +157,7 @@ make_lane(struct df_run *run, size_t index)
     lane->dev = run->o.drafters[index];
     lane->step = run->o.first_step;
     DF_TRY(df_drafter_new(&lane->drafter, &run->o.drafter_config,
-                          &run->embeddings[index_of(run, lane->dev)],
-                          &run->o.limits));
+                          df_run_embeddings(run, lane->dev), &run->o.limits));
     DF_TRY(df_drafter_set_form(lane->drafter, &run->o.form));
     if (run->o.compile)
         DF_TRY(df_drafter_compile(lane->drafter));

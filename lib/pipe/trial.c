@@ -6,17 +6,6 @@
 
 #include "pipe/run_internal.h"
 
-/* The embeddings of the first lane's device.  */
-static const struct df_embeddings *
-embeddings(const struct df_run *run)
-{
-    size_t i = 0;
-
-    while (run->devices[i] != run->o.drafters[0])
-        i++;
-    return &run->embeddings[i];
-}
-
 df_status
 df_trial_make_target(struct df_run *run)
 {
@@ -24,7 +13,8 @@ df_trial_make_target(struct df_run *run)
         &run->o.trial.options, (size_t) run->o.drafter_config.block_size);
 
     return df_target_new(&run->trial.target, run->o.target_config,
-                         run->o.target_tensors, embeddings(run), &limits,
+                         run->o.target_tensors,
+                         df_run_embeddings(run, run->o.drafters[0]), &limits,
                          run->o.target_config->d.num_hidden_layers - 1);
 }
 

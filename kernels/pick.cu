@@ -10,8 +10,8 @@
 
 #include <limits.h>
 
+#include "base/draw_internal.h"
 #include "cuda_internal.cuh"
-#include "dflash/philox.h"
 #include "seen.cuh"
 
 enum {
@@ -60,19 +60,6 @@ struct source {
     bool wide;
 };
 
-static __device__ __forceinline__ void
-draw_noise(float (&g)[4], const struct df_draw &draw, uint32_t purpose,
-           size_t v, uint64_t request, int32_t place)
-{
-    struct df_philox p = df_philox(
-        draw.key, purpose << 28 | (uint32_t) (v / 4), (uint32_t) place,
-        (uint32_t) request, (uint32_t) (request >> 32));
-
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        g[i] = -logf(-logf(((float) (p.v[i] >> 9) + 0.5f) * 0x1p-23f));
-}
-
 /* The token drawn from S, in all threads.  */
 static __device__ int32_t
 draw_token(const struct source &s, const struct df_draw &draw,
@@ -88,7 +75,7 @@ draw_token(const struct source &s, const struct df_draw &draw,
         if (s.q)
             df_load_logits(q, s.q, v, s.V, s.wide);
         if (draw.temperature > 0)
-            draw_noise(g, draw, purpose, v, request, place);
+            df_draw_noise(g, &draw, purpose, v, request, place);
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             if (v + i >= s.V)
@@ -190,10 +177,8 @@ stays(const struct df_verify_args &a, const struct known *known, size_t r)
 
     if (draw.temperature == 0)
         return p->best == a.ids[r];
-    uint64_t request = draw.request[r];
-    struct df_philox n = df_philox(
-        draw.key, (uint32_t) DF_DRAW_ACCEPT << 28, (uint32_t) draw.place[r],
-        (uint32_t) request, (uint32_t) (request >> 32));
+    struct df_philox n = df_draw_numbers(&draw, DF_DRAW_ACCEPT, 0,
+                                         draw.request[r], draw.place[r]);
     float scale = 1 / draw.temperature;
     float ratio = a.z[(r - 1) * a.ldz + token] * scale - p->sum
                   - (a.draft[r * a.ldz + token] * scale - q->sum);

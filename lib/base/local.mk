@@ -6,7 +6,8 @@ dflashinclude_HEADERS += include/dflash/batch.h include/dflash/defs.h \
   include/dflash/value.h
 lib_libcore_la_SOURCES += lib/base/arena.c lib/base/arena_internal.h \
   lib/base/cuda_internal.h \
-  lib/base/device.c lib/base/device_internal.h lib/base/dtype.c \
+  lib/base/device.c lib/base/device_internal.h lib/base/draw_internal.h \
+  lib/base/dtype.c \
   lib/base/error.c lib/base/fault.c lib/base/fault_internal.h \
   lib/base/file.c lib/base/file_internal.h lib/base/graph.c lib/base/hash.c \
   lib/base/hash_internal.h lib/base/json.c \

@@ -4,22 +4,9 @@
 
 #include <math.h>
 
+#include "base/draw_internal.h"
 #include "cpu/cpu_internal.h"
 #include "cpu/simd_internal.h"
-#include "dflash/philox.h"
-
-/* The noise g[v] .. g[v+3] for a token, V being a multiple of 4.  */
-static void
-draw_noise(float g[4], const struct df_draw *draw, uint32_t purpose, size_t v,
-           uint64_t request, int32_t place)
-{
-    struct df_philox p = df_philox(
-        draw->key, purpose << 28 | (uint32_t) (v / 4), (uint32_t) place,
-        (uint32_t) request, (uint32_t) (request >> 32));
-
-    for (int i = 0; i < 4; i++)
-        g[i] = -logf(-logf(((float) (p.v[i] >> 9) + 0.5f) * 0x1p-23f));
-}
 
 /* The greatest of Z[0..V), the least on ties.  */
 static int32_t
@@ -60,7 +47,7 @@ draw_token(const struct df_draw *draw, uint32_t purpose, const float *z,
 
     for (size_t v = 0; v < V; v++) {
         if (v % 4 == 0)
-            draw_noise(g, draw, purpose, v, request, place);
+            df_draw_noise(g, draw, purpose, v, request, place);
         float score = z[v] * scale + g[v % 4];
 
         if (score > most) {
@@ -120,9 +107,8 @@ stays(const struct df_verify_args *a, size_t r)
         return (size_t) greatest(z, a->V) == token;
     const float *q = a->draft + r * ld;
 
-    p = df_philox(draw->key, (uint32_t) DF_DRAW_ACCEPT << 28,
-                  (uint32_t) draw->place[r], (uint32_t) draw->request[r],
-                  (uint32_t) (draw->request[r] >> 32));
+    p = df_draw_numbers(draw, DF_DRAW_ACCEPT, 0, draw->request[r],
+                        draw->place[r]);
     scale = 1 / draw->temperature;
     ratio = z[token] * scale - log_sum(z, a->V, scale)
             - (q[token] * scale - log_sum(q, a->V, scale));

@@ -45,7 +45,7 @@ df_embeddings_load(struct df_embeddings *out, const struct df_tensors *ts,
 {
     const struct df_tensor *embed, *head;
     struct df_arena arena;
-    struct df_uploader up = {0};
+    struct df_uploader up;
     df_status status;
 
     *out = (struct df_embeddings){.dev = dev,
@@ -56,7 +56,7 @@ df_embeddings_load(struct df_embeddings *out, const struct df_tensors *ts,
     out->own_head = head && with_head;
     DF_TRY(df_arena_make(&arena, dev, DF_MEM_DEVICE, layout, out));
     out->memory = arena.base;
-    status = df_uploader_begin(&up, dev, out->V * out->H);
+    status = df_uploader_begin(&up, dev);
     if (status == DF_OK)
         status = df_upload_tensor(&up, out->embed, embed);
     if (status == DF_OK && out->own_head)

@@ -108,13 +108,8 @@ load_all(struct df_target *t, const struct df_weight_spec *specs, size_t n,
 {
     struct df_uploader up;
     const struct df_tensor *tensor;
-    size_t most = 0;
-    df_status status;
+    df_status status = df_uploader_begin(&up, t->dev);
 
-    for (size_t i = 0; i < n; i++)
-        if (wanted(t, &specs[i]) && most < df_weight_count(&specs[i]))
-            most = df_weight_count(&specs[i]);
-    status = df_uploader_begin(&up, t->dev, most);
     for (size_t i = 0; i < n && status == DF_OK; i++) {
         if (!wanted(t, &specs[i]))
             continue;

@@ -20,3 +20,7 @@ tests_unit_draft_step_t_LDADD = $(tiny_ldadd)
 unit_tests += tests/unit/draft/pad.t
 tests_unit_draft_pad_t_SOURCES = tests/unit/draft/pad.c
 tests_unit_draft_pad_t_LDADD = $(tiny_ldadd)
+
+unit_tests += tests/unit/draft/init.t
+tests_unit_draft_init_t_SOURCES = tests/unit/draft/init.c
+tests_unit_draft_init_t_LDADD = $(tiny_ldadd)

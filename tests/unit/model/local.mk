@@ -30,3 +30,5 @@ unit_tests += tests/unit/model/drafter_convert.t
 tests_unit_model_drafter_convert_t_SOURCES = \
   tests/unit/model/drafter_convert.c \
   tests/unit/model/drafters.h tests/unit/model/files.h
+unit_tests += tests/unit/model/upload.t
+tests_unit_model_upload_t_SOURCES = tests/unit/model/upload.c

@@ -1,5 +1,5 @@
-/* The stage behind a target: bring what was packed to the host, in the
-   background, and publish it.  */
+/* The stage behind a target: bring what was packed into its slot, in host
+   memory or on the drafter's device, in the background, and publish it.  */
 #include <config.h>
 
 #include "base/fault_internal.h"
@@ -45,12 +45,12 @@ queue_copy(struct df_run *run, struct df_target_state *t, struct df_slot *slot,
 }
 
 static df_status
-copy_to_host(struct df_run *run, struct df_target_state *t,
-             struct df_slot *slot, uint64_t seq)
+copy_out(struct df_run *run, struct df_target_state *t, struct df_slot *slot,
+         uint64_t seq)
 {
     df_status status;
 
-    df_range_begin(t->dev, "copy to the host", seq);
+    df_range_begin(t->dev, "copy from the target", seq);
     status = queue_copy(run, t, slot, seq);
     df_range_end(t->dev);
     return status;
@@ -64,7 +64,7 @@ df_postprocess_work(struct df_worker *worker, struct df_item *item)
     struct df_slot *slot = item->data;
 
     if (run->transport != DF_TRANSPORT_LOCAL) {
-        DF_TRY(copy_to_host(run, t, slot, item->seq));
+        DF_TRY(copy_out(run, t, slot, item->seq));
         DF_TRY(df_worker_await(worker, t->packed));
         DF_TRY(df_event_wait(slot->own.full.last));
     } else {

@@ -97,6 +97,26 @@ one_device(const struct df_run_options *o)
     return true;
 }
 
+/* Whether all devices reach the first drafter's, where the slots are.  */
+static df_status
+check_peers(const struct df_run_options *o)
+{
+    if (o->n_targets == 0 || o->n_drafters == 0)
+        return DF_FAIL(DF_INVALID,
+                       "peer transport needs a target and a drafter: captures "
+                       "are read into host memory");
+    for (size_t i = 0; i < o->n_targets + o->n_drafters; i++) {
+        const struct df_device *dev =
+            i < o->n_targets ? o->targets[i] : o->drafters[i - o->n_targets];
+
+        if (!df_device_reaches(dev, o->drafters[0]))
+            return DF_FAIL(
+                DF_UNSUPPORTED, "peer transport: %s doesn't reach %s",
+                df_device_name(dev), df_device_name(o->drafters[0]));
+    }
+    return DF_OK;
+}
+
 static df_status
 choose_transport(struct df_run *run)
 {
@@ -109,9 +129,7 @@ choose_transport(struct df_run *run)
     if (run->transport == DF_TRANSPORT_LOCAL && !one_device(o))
         return DF_FAIL(DF_INVALID, "local transport needs all targets and "
                                    "drafters on one device");
-    if (run->transport == DF_TRANSPORT_PEER)
-        return DF_FAIL(DF_UNSUPPORTED, "peer transport needs two GPUs");
-    return DF_OK;
+    return run->transport == DF_TRANSPORT_PEER ? check_peers(o) : DF_OK;
 }
 
 static df_status

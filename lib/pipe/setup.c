@@ -137,12 +137,26 @@ clear_target(struct df_run *run, struct df_target_state *t)
     df_target_free(t->target);
 }
 
+/* Slots lie in memory of the first drafter's device, or in host memory for
+   it.  */
+static struct df_device *
+slot_device(const struct df_run *run)
+{
+    return run->o.n_drafters > 0 ? run->o.drafters[0] : run->o.targets[0];
+}
+
+static enum df_memory
+slot_memory(const struct df_run *run)
+{
+    return run->transport == DF_TRANSPORT_HOST ? DF_MEM_HOST : DF_MEM_DEVICE;
+}
+
 static df_status
 make_input(struct df_run *run, struct df_input *in, struct df_device *dev)
 {
     DF_TRY(df_mirror_make(&in->mirror, &run->o.limits, dev));
     DF_TRY(df_event_new(&in->copied, dev));
-    if (run->transport == DF_TRANSPORT_LOCAL)
+    if (slot_memory(run) == DF_MEM_DEVICE && dev == slot_device(run))
         return DF_OK;
     return df_device_alloc(dev, DF_MEM_DEVICE, df_hidden_bytes(&run->layout),
                            &in->hidden);
@@ -196,23 +210,14 @@ clear_lane(struct df_lane *lane)
     df_drafter_free(lane->drafter);
 }
 
-/* The device whose host memory copies go through.  */
-static struct df_device *
-host_device(const struct df_run *run)
-{
-    return run->o.n_drafters > 0 ? run->o.drafters[0] : run->o.targets[0];
-}
-
 static df_status
 make_slots(struct df_run *run)
 {
-    struct df_device *dev = host_device(run);
-    bool local = run->transport == DF_TRANSPORT_LOCAL;
+    struct df_device *dev = slot_device(run);
 
     for (size_t i = 0; i < run->n_slots; i++) {
         run->slots[i].index = i;
-        DF_TRY(make_buffer(run, &run->slots[i].own, dev,
-                           local ? DF_MEM_DEVICE : DF_MEM_HOST));
+        DF_TRY(make_buffer(run, &run->slots[i].own, dev, slot_memory(run)));
     }
     for (size_t i = 0; i < run->n_boxes; i++) {
         DF_TRY(df_batch_new(&run->boxes[i].batch, &run->o.limits, dev));
@@ -225,7 +230,7 @@ make_slots(struct df_run *run)
 static df_status
 make_metrics(struct df_run *run)
 {
-    struct df_device *dev = host_device(run);
+    struct df_device *dev = slot_device(run);
     void *memory;
 
     for (size_t i = 0; i < run->n_metrics; i++) {
@@ -289,12 +294,10 @@ df_run_set_up(struct df_run *run)
 static void
 clear_slots(struct df_run *run)
 {
-    struct df_device *dev = host_device(run);
-    bool local = run->transport == DF_TRANSPORT_LOCAL;
+    struct df_device *dev = slot_device(run);
 
     for (size_t i = 0; run->slots && i < run->n_slots; i++)
-        clear_buffer(&run->slots[i].own, dev,
-                     local ? DF_MEM_DEVICE : DF_MEM_HOST);
+        clear_buffer(&run->slots[i].own, dev, slot_memory(run));
     for (size_t i = 0; run->boxes && i < run->n_boxes; i++) {
         df_batch_free(run->boxes[i].batch);
         df_fence_clear(&run->boxes[i].free);

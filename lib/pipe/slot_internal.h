@@ -46,8 +46,8 @@ struct df_slot {
     struct df_box *box;       /* from FILLING on */
     struct df_buffer *packed; /* what the target packed into, until its copy
                                  is queued */
-    struct df_buffer own;     /* host memory; with local transport the
-                                 device's, and nothing is copied */
+    struct df_buffer own;     /* host memory; with peer and local transport
+                                 the first drafter's device's */
 };
 
 /* Move SLOT on; DF_INVALID, naming both states, if it isn't in FROM: a

@@ -23,7 +23,7 @@ tool_tests += tests/tool/train-usage.sh tests/tool/train-bad-input.sh \
   tests/tool/train-same.sh tests/tool/train-resume.sh \
   tests/tool/train-kill.sh tests/tool/train-failures.sh \
   tests/tool/train-sum.sh tests/tool/train-options.sh \
-  tests/tool/train-gpu.sh \
+  tests/tool/train-gpu.sh tests/tool/train-gpus.sh \
   tests/tool/train-captures.sh tests/tool/capture-usage.sh \
   tests/tool/capture-recover.sh tests/tool/capture-files.sh \
   tests/tool/capture-real.sh tests/tool/pipe-silent.sh \

@@ -2,7 +2,7 @@
 # by bit, in whatever format, layout and order it was written.
 . "$abs_top_srcdir/tests/tool/train.sh"
 . "$abs_top_srcdir/tests/tool/capture.sh"
-plan 86
+plan 87
 head -n 3 data.jsonl > few.jsonl
 
 # Live, of one epoch and of two, without noise and with it.
@@ -225,3 +225,8 @@ ok 'a pipe that breaks off is an error, and what came is trained on' check
 check () { cat split.dfs | pipe_in /dev/stdin 2 --epochs 2; }
 ok 'more epochs from a pipe are refused' check
 ok '  with the way out' says 'a pipe is read once: --spool keeps it'
+check () {
+  offline 2 new split.dfs --transport peer && lacks new &&
+    says 'peer transport needs a target and a drafter: captures are read into'
+}
+ok 'captures have nothing to copy from device to device' check

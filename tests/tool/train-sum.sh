@@ -2,7 +2,7 @@
 # batches and to drafters: gradients are summed, then divided once.  A mean
 # of means would differ, as the samples have unlike lengths.
 . "$abs_top_srcdir/tests/tool/train.sh"
-plan 26
+plan 27
 
 conversations 1 4 > data.jsonl
 run='--epochs 3 --token-budget 256'
@@ -47,6 +47,11 @@ check () {
     --target-devices cpu:1,cpu:0 && alike three o
 }
 ok 'the same bits, however they race' check
+check () {
+  DFLASH_FAULT=drafter=stall:60,copy=stall:30 trains 0 o $run --overwrite \
+    --target-devices cpu:1,cpu:0 --transport peer && alike three o
+}
+ok 'the same bits, copied from device to device' check
 cp -r three o2; rm -r o2/checkpoints/step-3 o2/drafter
 check () { trains 0 o2 $run --resume && alike three o2; }
 ok 'the same bits, resumed' check

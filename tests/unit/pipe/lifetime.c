@@ -29,8 +29,9 @@ static const char slow_copy[] = "copy=stall@1:1000";
 
 /* clang-format off */
 static const struct tiny_options cases[] = {
-    {.samples = 16,                   .transport = DF_TRANSPORT_HOST, .depth = 1 },
-    { .samples = 16, .transport = DF_TRANSPORT_HOST,                     .depth = 1, .packed = 1},
+    {.samples = 16, .transport = DF_TRANSPORT_HOST, .depth = 1},
+    {.samples = 16, .transport = DF_TRANSPORT_HOST, .depth = 1, .packed = 1},
+    {.samples = 16, .transport = DF_TRANSPORT_PEER, .depth = 1, .apart = true},
 };
 /* clang-format on */
 
@@ -56,7 +57,9 @@ main(int argc, char **argv)
         bool same = strcmp(wanted, seen) == 0;
 
         ok(strncmp(seen, "step 0 ", 7) == 0, "%s: it runs",
-           cases[i].packed ? "packed" : "split");
+           cases[i].packed                           ? "packed"
+           : cases[i].transport == DF_TRANSPORT_PEER ? "from device to device"
+                                                     : "split");
         if (!ok(same == (bool) SOUND, SOUND ? "a slow copy changes nothing"
                                             : "releasing early is noticed"))
             diag("wanted:\n%sseen:\n%s", wanted, seen);

@@ -17,16 +17,19 @@ static const struct tiny_options cases[] = {
     {DATA, .transport = DF_TRANSPORT_HOST, .noise = 0.1f, .prefetch = 3},
     {DATA, .apart = true, .noise = 0.1f, .prefetch = 4, .targets = 3,
      .depth = 2, .min_ready = 2, .packed = true},
+    {DATA, .apart = true, .transport = DF_TRANSPORT_PEER, .noise = 0.1f,
+     .prefetch = 2, .targets = 2, .depth = 2, .min_ready = 2},
     {DATA, .apart = true, .targets = 2, .drafters = 2, .per_step = 4},
-    {DATA, .apart = true, .targets = 2, .drafters = 3, .per_step = 5},
+    {DATA, .apart = true, .targets = 2, .drafters = 3, .per_step = 5,
+     .transport = DF_TRANSPORT_PEER},
     {.samples = 400, .max_steps = 100000, .transport = DF_TRANSPORT_HOST,
      .prefetch = 2, .drafters = 2, .targets = 2, .per_step = 2},
 };
 /* clang-format on */
 enum {
-    ONE_DRAFTER = 3, /* cases 0 to 2: equal to the first */
-    N_EQUAL = 5,
-    ENDLESS = 5
+    ONE_DRAFTER = 4, /* cases 0 to 3: equal to the first */
+    N_EQUAL = 6,
+    ENDLESS = 6
 };
 
 /* Bits must not depend on who waits for whom.  */

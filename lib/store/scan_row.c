@@ -69,7 +69,7 @@ measure_steps(struct df_row_measure *out, const uint16_t *row, size_t count)
         }
 #pragma GCC unroll 4
         for (size_t i = 0; i < STEP; i++) {
-            int16_t x = in_order(step[i]);
+            int16_t x = in_order(df_scan_load(step + i));
 
             min[i] = x < min[i] ? x : min[i];
             max[i] = x > max[i] ? x : max[i];
@@ -100,7 +100,7 @@ df_scan_measure(struct df_row_measure *out, const uint16_t *row, size_t count)
     measure_steps(out, row, count);
     out->hash += df_check_from(row, at, count);
     for (; at < count; at++) {
-        float x = df_f32_from_bf16(row[at]);
+        float x = df_f32_from_bf16(df_scan_load(row + at));
 
         out->sum += x;
         out->squares += x * x;
@@ -109,7 +109,7 @@ df_scan_measure(struct df_row_measure *out, const uint16_t *row, size_t count)
     }
     out->uniform = !(out->min < out->max);
     for (size_t i = 1; i < count && out->uniform; i++)
-        out->uniform = row[i] == row[0];
+        out->uniform = df_scan_load(row + i) == df_scan_load(row);
     out->damaged = false;
 }
 
@@ -119,8 +119,8 @@ df_scan_count_specials(const uint16_t *row, size_t count, uint64_t *nans,
 {
     *nans = *infs = 0;
     for (size_t i = 0; i < count; i++) {
-        *nans += (row[i] & 0x7fffu) > 0x7f80u;
-        *infs += (row[i] & 0x7fffu) == 0x7f80u;
+        *nans += (df_scan_load(row + i) & 0x7fffu) > 0x7f80u;
+        *infs += (df_scan_load(row + i) & 0x7fffu) == 0x7f80u;
     }
 }
 
@@ -131,7 +131,7 @@ count_poison(const uint16_t *row, size_t n, uint16_t pattern)
     size_t total = 0, piece = 0, longest = 0;
 
     for (size_t i = 0; i < n; i++) {
-        piece = row[i] == pattern ? piece + 1 : 0;
+        piece = df_scan_load(row + i) == pattern ? piece + 1 : 0;
         total += piece > 0;
         longest = piece > longest ? piece : longest;
     }

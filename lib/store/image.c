@@ -109,7 +109,8 @@ must_move(const struct df_capture_scratch *scratch, const struct df_field *f,
 {
     bool in_place = scratch->view.data && df_field_is_states(f);
 
-    return !in_place && (uintptr_t) t->data % df_dtype_size(t->dtype) != 0;
+    return !in_place && t->size > 0
+           && (uintptr_t) t->data % df_dtype_size(t->dtype) != 0;
 }
 
 /* Point OUT into the image, and copy what is misaligned there.  */

@@ -1,6 +1,6 @@
 dflashinclude_HEADERS += include/dflash/check.h include/dflash/record.h
 lib_libcore_la_SOURCES += lib/store/backend_internal.h lib/store/captures.c \
-  lib/store/check.c lib/store/check_internal.h lib/store/fields.c \
+  lib/store/check.c lib/store/fields.c \
   lib/store/folder_internal.h \
   lib/store/folder_read.c lib/store/folder_write.c \
   lib/store/h5_internal.h lib/store/h5create.c lib/store/h5driver.c \

@@ -24,8 +24,8 @@ struct df_view {
     uint64_t size;
 };
 
-/* See the SIZE bytes of FD, in place of what VIEW saw before.  Where the
-   system can't do that, nothing can be taken.  */
+/* See the SIZE bytes of FD, in place of what VIEW saw before.  If SIZE is 0,
+   or where the system can't do that, nothing can be taken.  */
 void df_view_open(struct df_view *view, int fd, uint64_t size);
 
 /* The SIZE bytes at AT, all in memory; NULL if they can't be had: reading
@@ -45,6 +45,12 @@ struct df_capture_scratch {
     struct df_capture_run *runs;
     size_t n_runs, max_runs;
 };
+
+/* The SIZE bytes at AT of FD: in the view, if there is one and they can be
+   had there, else read.  WHERE begins messages.  DF_IO, DF_NO_MEMORY.  */
+DF_MUST_USE df_status df_scratch_load(struct df_capture_scratch *scratch,
+                                      int fd, uint64_t at, uint64_t size,
+                                      const char *where, const uint8_t **out);
 
 /* Forget the sample before.  */
 void df_scratch_clear(struct df_capture_scratch *scratch);

@@ -149,25 +149,6 @@ stream_next(struct df_capture_file *base, struct df_capture_scratch *scratch,
                           out);
 }
 
-/* The image at PLACE: in the file's pages, or read.  */
-static df_status
-get_image(struct stream_file *f, struct place place,
-          struct df_capture_scratch *scratch, const uint8_t **out)
-{
-    if (f->in_place) {
-        df_view_open(&scratch->view, f->fd, f->size);
-        *out = df_view_take(&scratch->view, place.at, place.size);
-        if (*out)
-            return DF_OK;
-        df_view_close(&scratch->view);
-    }
-    DF_TRY(df_room_fit(&scratch->incoming, place.size, f->base.path));
-    *out = scratch->incoming.data;
-    if (!df_read_at(f->fd, scratch->incoming.data, place.size, place.at))
-        return DF_FAIL_ERRNO(DF_IO, "%s: %s", f->base.path, strerror(errno));
-    return DF_OK;
-}
-
 static df_status
 stream_read(struct df_capture_file *base, const struct df_capture_entry *entry,
             struct df_capture_scratch *scratch, struct df_capture_sample *out)
@@ -177,7 +158,9 @@ stream_read(struct df_capture_file *base, const struct df_capture_entry *entry,
     const uint8_t *image;
     char text[WHERE];
 
-    DF_TRY(get_image(f, place, scratch, &image));
+    df_view_open(&scratch->view, f->fd, f->in_place ? f->size : 0);
+    DF_TRY(df_scratch_load(scratch, f->fd, place.at, place.size, base->path,
+                           &image));
     return df_image_parse(scratch, image, place.size, &base->head.header,
                           where(text, f, entry->record), out);
 }

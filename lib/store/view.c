@@ -1,8 +1,11 @@
 #include <config.h>
 
+#include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "store/h5io_internal.h"
 #include "store/sample_internal.h"
 
 void
@@ -45,4 +48,19 @@ df_view_close(struct df_view *view)
     if (view->data)
         munmap(view->data, view->size);
     *view = (struct df_view){0};
+}
+
+df_status
+df_scratch_load(struct df_capture_scratch *scratch, int fd, uint64_t at,
+                uint64_t size, const char *where, const uint8_t **out)
+{
+    *out = df_view_take(&scratch->view, at, size);
+    if (*out)
+        return DF_OK;
+    df_view_close(&scratch->view);
+    DF_TRY(df_room_fit(&scratch->incoming, size, where));
+    *out = scratch->incoming.data;
+    if (!df_read_at(fd, scratch->incoming.data, size, at))
+        return DF_FAIL_ERRNO(DF_IO, "%s: %s", where, strerror(errno));
+    return DF_OK;
 }

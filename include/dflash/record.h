@@ -79,9 +79,13 @@ struct df_capture_sample {
     const uint16_t *hidden[DF_MAX_LAYER_IDS]; /* [n,K*H] or K of [n,H] */
     const uint16_t *last;                     /* [n,H], or NULL */
     const uint64_t *checks;                   /* [n,C], or NULL */
+    const uint16_t *const *rows; /* [n,K] or [n,K+1] with the last hidden
+                                    state: if not NULL, the rows lie apart,
+                                    and not in HIDDEN and LAST */
 };
 
-/* Row T of layer K in SAMPLE; K itself stands for the last hidden state.  */
+/* Row T of layer K in SAMPLE; K itself stands for the last hidden state.  If
+   it was read in place, it may lie at an odd address.  */
 DF_EXPORT const uint16_t *
 df_capture_row(const struct df_capture_header *header,
                const struct df_capture_sample *sample, size_t t, size_t k);
@@ -162,6 +166,11 @@ struct df_captures_options {
     /* With PROBLEM: leave out files that can't be opened or don't belong to
        the first one, if one is left.  */
     bool leave_out;
+    /* Whoever reads hidden states but once needn't have them copied: let the
+       rows of HDF5 and stream files lie in the file's own pages, where that
+       can be, and be read by memcpy.  If another process cuts the file
+       meanwhile, the system ends this one.  */
+    bool in_place;
     /* If not NULL, asked several times a second while a pipe is silent: true
        makes whoever reads it return DF_CANCELED.  From any thread.  */
     bool (*gives_up)(void *arg);

@@ -4,10 +4,7 @@
    and the loader takes the best that the processor has.  So the last bits of
    a sum depend on the processor, as they do in OpenBLAS, but on nothing
    else.  The loader chooses before the sanitizers are set up, so their
-   builds do without.
-
-   DF_CLONES_AVX2 is for loops over short integers, which avx512f has no wide
-   vectors for.  */
+   builds do without.  */
 
 #ifndef DF_CLONES_INTERNAL_H
 #define DF_CLONES_INTERNAL_H
@@ -16,10 +13,8 @@
     && !defined __SANITIZE_THREAD__
 #    define DF_CLONES \
         __attribute__((target_clones("avx512f", "avx2", "default")))
-#    define DF_CLONES_AVX2 __attribute__((target_clones("avx2", "default")))
 #else
 #    define DF_CLONES
-#    define DF_CLONES_AVX2
 #endif
 
 #endif

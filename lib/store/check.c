@@ -1,35 +1,43 @@
 #include <config.h>
 
-#include "store/check_internal.h"
+#include <string.h>
+
+#include "dflash/check.h"
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#    error "captures are little-endian, and so must be the machine"
+#endif
 
 enum {
     WORD = DF_CHECK_WORD / sizeof(uint16_t)
 };
 
-uint64_t
-df_check_from(const uint16_t *row, size_t first, size_t count)
+/* Half a word.  */
+static inline uint64_t
+load(const uint16_t *at)
 {
-    size_t words = count / WORD, rest = count % WORD;
-    uint64_t sum = 0;
+    uint64_t x;
 
-    for (size_t i = first / WORD; i < words; i++) {
-        const uint16_t *at = row + i * WORD;
-
-        sum +=
-            df_check_word(df_check_load(at), df_check_load(at + WORD / 2), i);
-    }
-    if (rest > 0) {
-        uint16_t tail[WORD] = {0};
-
-        memcpy(tail, row + words * WORD, rest * sizeof *row);
-        sum += df_check_word(df_check_load(tail),
-                             df_check_load(tail + WORD / 2), words);
-    }
-    return sum;
+    memcpy(&x, at, sizeof x);
+    return x;
 }
 
 uint64_t
 df_check_row(const uint16_t *row, size_t count)
 {
-    return df_check_from(row, 0, count);
+    size_t words = count / WORD, rest = count % WORD;
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < words; i++) {
+        const uint16_t *at = row + i * WORD;
+
+        sum += df_check_word(load(at), load(at + WORD / 2), i);
+    }
+    if (rest > 0) {
+        uint16_t tail[WORD] = {0};
+
+        memcpy(tail, row + words * WORD, rest * sizeof *row);
+        sum += df_check_word(load(tail), load(tail + WORD / 2), words);
+    }
+    return sum;
 }

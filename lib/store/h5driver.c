@@ -202,8 +202,9 @@ driver_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
 {
     const struct df_h5_io *io = file_of(file)->io;
 
-    (void) type;
     (void) dxpl;
+    if (io->locate && type == H5FD_MEM_DRAW)
+        return io->locate(io->arg, addr, size, bytes) ? 0 : -1;
     if (!df_read_at(io->fd, bytes, size, addr))
         return -1;
     patch(io, addr, size, bytes);

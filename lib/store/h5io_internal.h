@@ -47,6 +47,11 @@ struct df_h5_io {
     uint64_t size; /* of the file as HDF5 sees it */
     uint64_t end;  /* of what HDF5 has allocated in it */
 
+    /* If not NULL, told where data lie, rather than that they are read to TO;
+       false makes HDF5's call fail.  */
+    bool (*locate)(void *arg, uint64_t addr, size_t size, const void *to);
+    void *arg;
+
     /* Writing.  */
     char *journal_path;
     int journal; /* -1: none */

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "store/h5_internal.h"
 
@@ -12,6 +13,7 @@ struct h5_file {
     struct df_capture_file base; /* must be first */
     struct df_h5 h5;
     uint64_t *offsets; /* [samples + 1] */
+    bool in_place;     /* as of the options */
 };
 
 static df_status
@@ -28,17 +30,122 @@ check_stored(const struct df_h5 *h5, const struct df_h5_set *set,
                    h5->io->path, set->name, at, at + hole - 1);
 }
 
+/* The fields that OUT has room for.  */
 static df_status
 read_fields(const struct df_h5 *h5, uint64_t first,
-            struct df_capture_sample *out)
+            const struct df_capture_sample *out)
 {
     for (size_t i = 0; i < h5->n_fields; i++) {
         const struct df_h5_set *set = &h5->sets[i];
         void *data = (void *) df_field_get(&h5->fields[i], out);
 
+        if (!data)
+            continue;
         DF_TRY(check_stored(h5, set, first, out->n));
         DF_TRY(df_h5_read_rows(h5, set, first, out->n, data));
     }
+    return DF_OK;
+}
+
+/* The rows of a field that are looked for in the file's pages.  */
+struct search {
+    const struct df_view *view;
+    const uint16_t **rows; /* of the first token; SLOTS of each */
+    size_t slots, K;       /* of which the field has K */
+    size_t row_bytes;      /* of one */
+    const uint8_t *base;   /* where the field would be read to */
+    size_t size, found;    /* bytes */
+};
+
+static bool
+find_piece(void *arg, uint64_t addr, size_t size, const void *to)
+{
+    struct search *s = arg;
+    size_t at = (size_t) ((uintptr_t) to - (uintptr_t) s->base);
+    const uint8_t *data = df_view_take(s->view, addr, size);
+
+    if (!data || at > s->size || size > s->size - at || at % s->row_bytes
+        || size % s->row_bytes)
+        return false;
+    s->found += size;
+    for (size_t i = at / s->row_bytes; size > 0; i++) {
+        s->rows[i / s->K * s->slots + i % s->K] = (const void *) data;
+        data += s->row_bytes;
+        size -= s->row_bytes;
+    }
+    return true;
+}
+
+/* HDF5 knows where its chunks are, but tells it by going through them all; so
+   it is let read, and the driver told not to.  It keeps nothing of what it
+   read: readers have no cache of chunks, and the driver wants no sieve.  */
+static bool
+find_field(const struct df_h5 *h5, size_t i, uint64_t first,
+           const struct df_capture_sample *out, struct search *s)
+{
+    const struct df_field *f = &h5->fields[i];
+    bool good;
+
+    s->rows += f->part == DF_FIELD_LAST ? h5->head.header.K : f->k;
+    s->K = f->cols * sizeof(uint16_t) / s->row_bytes;
+    s->base = df_field_get(f, out);
+    s->size = out->n * f->row_bytes;
+    s->found = 0;
+    h5->io->locate = find_piece;
+    h5->io->arg = s;
+    good =
+        check_stored(h5, &h5->sets[i], first, out->n) == DF_OK
+        && df_h5_read_rows(h5, &h5->sets[i], first, out->n, (void *) s->base)
+               == DF_OK
+        && s->found == s->size;
+    h5->io->locate = NULL;
+    return good;
+}
+
+static bool
+find_fields(const struct df_h5 *h5, uint64_t first,
+            const struct df_capture_sample *out,
+            struct df_capture_scratch *scratch)
+{
+    const struct df_capture_header *h = &h5->head.header;
+
+    for (size_t i = 0; i < h5->n_fields; i++) {
+        struct search search = {
+            .view = &scratch->view,
+            .rows = (const uint16_t **) scratch->rows.data,
+            .slots = h->K + h->has_last_hidden,
+            .row_bytes = h->hidden_size * sizeof(uint16_t),
+        };
+
+        if (df_field_is_states(&h5->fields[i])
+            && !find_field(h5, i, first, out, &search))
+            return false;
+    }
+    return true;
+}
+
+/* Let the hidden states of OUT be rows in the file's pages, if it can be.  */
+static df_status
+look_in_place(const struct h5_file *f, uint64_t first,
+              struct df_capture_scratch *scratch,
+              struct df_capture_sample *out)
+{
+    const struct df_h5 *h5 = &f->h5;
+    const struct df_capture_header *h = &h5->head.header;
+    size_t slots = h->K + h->has_last_hidden;
+
+    if (!f->in_place || h5->io->n_patches > 0)
+        return DF_OK;
+    DF_TRY(df_room_fit(&scratch->rows, out->n * slots * sizeof *out->rows + 1,
+                       f->base.path));
+    df_view_open(&scratch->view, h5->io->fd, h5->io->size);
+    if (!find_fields(h5, first, out, scratch)) {
+        df_view_close(&scratch->view);
+        return DF_OK;
+    }
+    out->rows = (const void *) scratch->rows.data;
+    out->last = NULL;
+    memset(out->hidden, 0, sizeof out->hidden);
     return DF_OK;
 }
 
@@ -47,12 +154,15 @@ h5_read(struct df_capture_file *base, const struct df_capture_entry *entry,
         struct df_capture_scratch *scratch, struct df_capture_sample *out)
 {
     struct h5_file *f = (struct h5_file *) base;
+    uint64_t first = f->offsets[entry->record];
     struct df_h5_quiet quiet;
     df_status status;
 
     DF_TRY(df_scratch_lay_out(scratch, &f->h5.head.header, out, base->path));
     df_h5_lock(&quiet);
-    status = read_fields(&f->h5, f->offsets[entry->record], out);
+    status = look_in_place(f, first, scratch, out);
+    if (status == DF_OK)
+        status = read_fields(&f->h5, first, out);
     df_h5_unlock(&quiet);
     return status;
 }
@@ -203,12 +313,12 @@ df_h5_file_open(struct df_capture_file **out, const char *path,
     struct df_h5_quiet quiet;
     df_status status;
 
-    (void) options;
     *note = DF_OK;
     if (!f)
         return DF_FAIL(DF_NO_MEMORY, "%s", path);
     *out = &f->base;
     f->base.ops = &ops;
+    f->in_place = options && options->in_place;
     df_h5_init(&f->h5);
     f->base.path = strdup(path);
     if (!f->base.path)

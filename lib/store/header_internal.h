@@ -99,6 +99,13 @@ struct df_field {
 size_t df_capture_fields(const struct df_capture_header *header,
                          struct df_field out[DF_MAX_FIELDS]);
 
+/* Whether FIELD is what a capture is made for, and nearly all of it.  */
+static inline bool
+df_field_is_states(const struct df_field *field)
+{
+    return field->part == DF_FIELD_HIDDEN || field->part == DF_FIELD_LAST;
+}
+
 /* The data of FIELD in SAMPLE, and setting it.  */
 const void *df_field_get(const struct df_field *field,
                          const struct df_capture_sample *sample);

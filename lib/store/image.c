@@ -103,6 +103,16 @@ check_tensors(const struct df_tensors *ts, const struct df_field *fields,
     return DF_OK;
 }
 
+static bool
+must_move(const struct df_capture_scratch *scratch, const struct df_field *f,
+          const struct df_tensor *t)
+{
+    bool in_place = scratch->view.data && df_field_is_states(f);
+
+    return !in_place && t->size > 0
+           && (uintptr_t) t->data % df_dtype_size(t->dtype) != 0;
+}
+
 /* Point OUT into the image, and copy what is misaligned there.  */
 static df_status
 place(struct df_capture_scratch *scratch, const struct df_field *fields,
@@ -116,7 +126,7 @@ place(struct df_capture_scratch *scratch, const struct df_field *fields,
                 df_tensors_find(scratch->tensors, fields[i].name);
             uint8_t *to = scratch->room.data + used;
 
-            if ((uintptr_t) t->data % df_dtype_size(t->dtype) == 0) {
+            if (!must_move(scratch, &fields[i], t)) {
                 df_field_set(&fields[i], out, t->data);
                 continue;
             }
@@ -136,9 +146,9 @@ place(struct df_capture_scratch *scratch, const struct df_field *fields,
 }
 
 df_status
-df_image_parse(struct df_capture_scratch *scratch, size_t size,
-               const struct df_capture_header *header, const char *where,
-               struct df_capture_sample *out)
+df_image_parse(struct df_capture_scratch *scratch, const uint8_t *image,
+               size_t size, const struct df_capture_header *header,
+               const char *where, struct df_capture_sample *out)
 {
     struct df_field fields[DF_MAX_FIELDS];
     size_t n_fields = df_capture_fields(header, fields);
@@ -146,9 +156,9 @@ df_image_parse(struct df_capture_scratch *scratch, size_t size,
     const struct df_tensor *t;
 
     *out = (struct df_capture_sample){0};
-    DF_TRY(
-        df_tensors_view(&scratch->tensors, scratch->image.data, size, where));
+    DF_TRY(df_tensors_view(&scratch->tensors, image, size, where));
     ts = scratch->tensors;
+    scratch->image = image;
     scratch->image_size = size;
     DF_TRY(read_number(df_tensors_metadata(ts, "index"), "index", where,
                        &out->index));

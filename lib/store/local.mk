@@ -1,6 +1,6 @@
 dflashinclude_HEADERS += include/dflash/check.h include/dflash/record.h
 lib_libcore_la_SOURCES += lib/store/backend_internal.h lib/store/captures.c \
-  lib/store/check.c lib/store/check_internal.h lib/store/fields.c \
+  lib/store/check.c lib/store/fields.c \
   lib/store/folder_internal.h \
   lib/store/folder_read.c lib/store/folder_write.c \
   lib/store/h5_internal.h lib/store/h5create.c lib/store/h5driver.c \
@@ -10,7 +10,8 @@ lib_libcore_la_SOURCES += lib/store/backend_internal.h lib/store/captures.c \
   lib/store/ids.c lib/store/image.c lib/store/input.c lib/store/journal.c \
   lib/store/rows.c lib/store/sample.c lib/store/sample_internal.h \
   lib/store/stream_internal.h lib/store/stream_read.c \
-  lib/store/stream_write.c lib/store/verify.c lib/store/writer.c
+  lib/store/stream_write.c lib/store/verify.c lib/store/view.c \
+  lib/store/writer.c
 
 dflashinclude_HEADERS += include/dflash/compare.h include/dflash/scan.h
 lib_libcore_la_SOURCES += lib/store/compare.c lib/store/scan.c \

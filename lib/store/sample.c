@@ -58,6 +58,8 @@ df_scratch_clear(struct df_capture_scratch *scratch)
 {
     df_tensors_free(scratch->tensors);
     scratch->tensors = NULL;
+    df_view_close(&scratch->view);
+    scratch->image = NULL;
     scratch->image_size = 0;
     scratch->n_runs = 0;
 }
@@ -69,7 +71,8 @@ df_capture_scratch_free(struct df_capture_scratch *scratch)
         return;
     df_scratch_clear(scratch);
     free(scratch->room.data);
-    free(scratch->image.data);
+    free(scratch->incoming.data);
+    free(scratch->rows.data);
     free(scratch->runs);
     free(scratch);
 }
@@ -85,7 +88,7 @@ const uint8_t *
 df_capture_image(const struct df_capture_scratch *scratch, size_t *size)
 {
     *size = scratch->image_size;
-    return scratch->image_size ? scratch->image.data : NULL;
+    return scratch->image;
 }
 
 df_status

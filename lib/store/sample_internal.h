@@ -17,14 +17,40 @@ struct df_room {
 DF_MUST_USE df_status df_room_fit(struct df_room *room, uint64_t size,
                                   const char *where);
 
+/* A file as its pages lie in memory: nothing is copied.  It must stay as
+   long as it is.  */
+struct df_view {
+    uint8_t *data;
+    uint64_t size;
+};
+
+/* See the SIZE bytes of FD, in place of what VIEW saw before.  If SIZE is 0,
+   or where the system can't do that, nothing can be taken.  */
+void df_view_open(struct df_view *view, int fd, uint64_t size);
+
+/* The SIZE bytes at AT, all in memory; NULL if they can't be had: reading
+   them tells why.  */
+const uint8_t *df_view_take(const struct df_view *view, uint64_t at,
+                            uint64_t size);
+void df_view_close(struct df_view *view);
+
 struct df_capture_scratch {
-    struct df_room room;  /* the fields, if they aren't in the image */
-    struct df_room image; /* of a stream's sample */
-    size_t image_size;    /* 0: none */
+    struct df_room room;     /* the fields, if they lie nowhere else */
+    struct df_room incoming; /* of a stream: the sample's bytes */
+    struct df_view view;     /* of the file, if its sample is used in place */
+    struct df_room rows;     /* where there the rows lie */
+    const uint8_t *image;    /* of a stream's sample, or NULL */
+    size_t image_size;
     struct df_tensors *tensors;
     struct df_capture_run *runs;
     size_t n_runs, max_runs;
 };
+
+/* The SIZE bytes at AT of FD: in the view, if there is one and they can be
+   had there, else read.  WHERE begins messages.  DF_IO, DF_NO_MEMORY.  */
+DF_MUST_USE df_status df_scratch_load(struct df_capture_scratch *scratch,
+                                      int fd, uint64_t at, uint64_t size,
+                                      const char *where, const uint8_t **out);
 
 /* Forget the sample before.  */
 void df_scratch_clear(struct df_capture_scratch *scratch);

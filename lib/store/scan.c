@@ -116,7 +116,7 @@ look_at_values(struct df_scan *scan, const uint16_t *row,
     if (poison > 0)
         df_scan_note(scan, DF_FIND_POISON, k, t, poison, pattern, NULL);
     else if (m->uniform && H > 1)
-        df_scan_note(scan, DF_FIND_CONSTANT, k, t, 1, row[0], NULL);
+        df_scan_note(scan, DF_FIND_CONSTANT, k, t, 1, df_scan_load(row), NULL);
     m->damaged |= poison > 0 || (m->uniform && H > 1);
 }
 

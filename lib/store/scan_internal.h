@@ -10,8 +10,20 @@
 #ifndef DF_SCAN_INTERNAL_H
 #define DF_SCAN_INTERNAL_H
 
+#include <string.h>
+
 #include "dflash/scan.h"
 #include "store/sample_internal.h"
+
+/* An element of a row.  A row may lie at an odd address.  */
+static inline uint16_t
+df_scan_load(const uint16_t *at)
+{
+    uint16_t x;
+
+    memcpy(&x, at, sizeof x);
+    return x;
+}
 
 /* A row.  SQUARES isn't finite if a value isn't, or if they are too large;
    MIN and MAX only count if it is.  */

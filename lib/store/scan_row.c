@@ -1,24 +1,28 @@
-/* Rows: one pass for range, sums and check, whose products run beside the
-   vectors of the others.  What isn't finite shows in the sum of squares, and
-   only then is looked at more closely.  */
+/* Rows: one pass for range and sums, in vectors, and one for the check, which
+   finds the row in the cache.  What isn't finite shows in the sum of squares,
+   and only then is looked at more closely.  */
 
 #include <config.h>
 
 #include <math.h>
 #include <string.h>
 
-#include "cpu/clones_internal.h"
+#include "dflash/check.h"
 #include "dflash/dtype.h"
-#include "store/check_internal.h"
 #include "store/scan_internal.h"
 
 enum {
     STEP = 32, /* elements: a cache line */
-    WORD = DF_CHECK_WORD / sizeof(uint16_t),
     INFINITE = 0x7f80,
     AHEAD = 2048, /* elements; the next row mostly lies behind this one */
     PIECE = 8     /* elements of poison together that show */
 };
+/* Clang does it by itself, and told to makes no vectors.  */
+#ifdef __clang__
+#    define UNROLL
+#else
+#    define UNROLL _Pragma("GCC unroll 4")
+#endif
 #define LARGE 0x1p26f /* no hidden state is that large */
 
 /* An integer with the order of the floats: a vector has more of those, and
@@ -33,14 +37,14 @@ in_order(uint16_t bits)
 
 /* The steps that COUNT elements fill.  Sums, of even and of odd elements, and
    range are kept by the place within a step: in vectors, which stay in
-   registers while they are arrays of their own.  */
-static DF_CLONES_AVX2 void
+   registers while they are arrays of their own.  So their width changes
+   nothing.  */
+static inline __attribute__((always_inline)) void
 measure_steps(struct df_row_measure *out, const uint16_t *row, size_t count)
 {
     float s0[STEP / 2] = {0}, s1[STEP / 2] = {0};
     float q0[STEP / 2] = {0}, q1[STEP / 2] = {0};
     int16_t min[STEP], max[STEP];
-    uint64_t hash = 0, p = 0;
 
     for (int i = 0; i < STEP; i++) {
         min[i] = in_order(INFINITE);
@@ -50,11 +54,7 @@ measure_steps(struct df_row_measure *out, const uint16_t *row, size_t count)
         const uint16_t *step = row + at;
 
         __builtin_prefetch(step + AHEAD);
-#pragma GCC unroll 4
-        for (size_t i = 0; i < STEP; i += WORD)
-            hash += df_check_word(df_check_load(step + i),
-                                  df_check_load(step + i + WORD / 2), p++);
-#pragma GCC unroll 4
+        UNROLL
         for (size_t i = 0; i < STEP / 2; i++) {
             uint32_t pair;
 
@@ -67,9 +67,9 @@ measure_steps(struct df_row_measure *out, const uint16_t *row, size_t count)
             q0[i] += x * x;
             q1[i] += y * y;
         }
-#pragma GCC unroll 4
+        UNROLL
         for (size_t i = 0; i < STEP; i++) {
-            int16_t x = in_order(step[i]);
+            int16_t x = in_order(df_scan_load(step + i));
 
             min[i] = x < min[i] ? x : min[i];
             max[i] = x > max[i] ? x : max[i];
@@ -89,7 +89,36 @@ measure_steps(struct df_row_measure *out, const uint16_t *row, size_t count)
     out->squares = squares;
     out->min = df_f32_from_bf16((uint16_t) in_order((uint16_t) least));
     out->max = df_f32_from_bf16((uint16_t) in_order((uint16_t) most));
-    out->hash = hash;
+}
+
+/* Vectors of several widths.  The loader's choice among clones is none with
+   clang or a sanitizer; a branch a row costs nothing.  */
+#ifdef __x86_64__
+static __attribute__((target("avx2"))) void
+measure_avx2(struct df_row_measure *out, const uint16_t *row, size_t count)
+{
+    measure_steps(out, row, count);
+}
+
+static __attribute__((target("avx512bw,avx512vl"))) void
+measure_avx512(struct df_row_measure *out, const uint16_t *row, size_t count)
+{
+    measure_steps(out, row, count);
+}
+#endif
+
+static void
+measure(struct df_row_measure *out, const uint16_t *row, size_t count)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx512bw")
+        && __builtin_cpu_supports("avx512vl"))
+        measure_avx512(out, row, count);
+    else if (__builtin_cpu_supports("avx2"))
+        measure_avx2(out, row, count);
+    else
+#endif
+        measure_steps(out, row, count);
 }
 
 void
@@ -97,10 +126,10 @@ df_scan_measure(struct df_row_measure *out, const uint16_t *row, size_t count)
 {
     size_t at = count / STEP * STEP;
 
-    measure_steps(out, row, count);
-    out->hash += df_check_from(row, at, count);
+    measure(out, row, count);
+    out->hash = df_check_row(row, count);
     for (; at < count; at++) {
-        float x = df_f32_from_bf16(row[at]);
+        float x = df_f32_from_bf16(df_scan_load(row + at));
 
         out->sum += x;
         out->squares += x * x;
@@ -109,7 +138,7 @@ df_scan_measure(struct df_row_measure *out, const uint16_t *row, size_t count)
     }
     out->uniform = !(out->min < out->max);
     for (size_t i = 1; i < count && out->uniform; i++)
-        out->uniform = row[i] == row[0];
+        out->uniform = df_scan_load(row + i) == df_scan_load(row);
     out->damaged = false;
 }
 
@@ -119,8 +148,8 @@ df_scan_count_specials(const uint16_t *row, size_t count, uint64_t *nans,
 {
     *nans = *infs = 0;
     for (size_t i = 0; i < count; i++) {
-        *nans += (row[i] & 0x7fffu) > 0x7f80u;
-        *infs += (row[i] & 0x7fffu) == 0x7f80u;
+        *nans += (df_scan_load(row + i) & 0x7fffu) > 0x7f80u;
+        *infs += (df_scan_load(row + i) & 0x7fffu) == 0x7f80u;
     }
 }
 
@@ -131,7 +160,7 @@ count_poison(const uint16_t *row, size_t n, uint16_t pattern)
     size_t total = 0, piece = 0, longest = 0;
 
     for (size_t i = 0; i < n; i++) {
-        piece = row[i] == pattern ? piece + 1 : 0;
+        piece = df_scan_load(row + i) == pattern ? piece + 1 : 0;
         total += piece > 0;
         longest = piece > longest ? piece : longest;
     }

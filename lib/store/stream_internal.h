@@ -25,10 +25,11 @@ void df_image_describe(struct df_image_def *out,
                        const struct df_capture_header *header,
                        const struct df_capture_sample *sample);
 
-/* Let OUT point into the image of SIZE bytes that scratch->image holds, or,
-   where that lies at odd places, into copies.  WHERE begins messages.  */
+/* Let OUT point into IMAGE, of SIZE bytes, which SCRATCH holds, or, where that
+   lies at odd places, into copies; of hidden states only if IMAGE isn't in
+   SCRATCH's view.  WHERE begins messages.  */
 DF_MUST_USE df_status df_image_parse(struct df_capture_scratch *scratch,
-                                     size_t size,
+                                     const uint8_t *image, size_t size,
                                      const struct df_capture_header *header,
                                      const char *where,
                                      struct df_capture_sample *out);

@@ -30,6 +30,7 @@ struct stream_file {
     struct df_capture_file base; /* must be first */
     int fd;
     bool owned;
+    bool in_place; /* as of the options */
     uint64_t size; /* of a file */
     struct df_input in;
     uint64_t count; /* samples seen */
@@ -141,10 +142,11 @@ stream_next(struct df_capture_file *base, struct df_capture_scratch *scratch,
     DF_TRY(take(f, &size, sizeof size));
     if (size == 0)
         return end_record(f);
-    DF_TRY(take_image(f, &scratch->image, size));
+    DF_TRY(take_image(f, &scratch->incoming, size));
     f->count++;
-    return df_image_parse(scratch, size, &base->head.header,
-                          where(text, f, f->count - 1), out);
+    return df_image_parse(scratch, scratch->incoming.data, size,
+                          &base->head.header, where(text, f, f->count - 1),
+                          out);
 }
 
 static df_status
@@ -153,12 +155,13 @@ stream_read(struct df_capture_file *base, const struct df_capture_entry *entry,
 {
     struct stream_file *f = (struct stream_file *) base;
     struct place place = f->places[entry->record];
+    const uint8_t *image;
     char text[WHERE];
 
-    DF_TRY(df_room_fit(&scratch->image, place.size, base->path));
-    if (!df_read_at(f->fd, scratch->image.data, place.size, place.at))
-        return DF_FAIL_ERRNO(DF_IO, "%s: %s", base->path, strerror(errno));
-    return df_image_parse(scratch, place.size, &base->head.header,
+    df_view_open(&scratch->view, f->fd, f->in_place ? f->size : 0);
+    DF_TRY(df_scratch_load(scratch, f->fd, place.at, place.size, base->path,
+                           &image));
+    return df_image_parse(scratch, image, place.size, &base->head.header,
                           where(text, f, entry->record), out);
 }
 
@@ -361,6 +364,7 @@ open_fd(struct stream_file *f, const char *path,
         || (f->owned && fcntl(f->fd, F_SETFL, 0)))
         return DF_FAIL_ERRNO(DF_IO, "%s: %s", path, strerror(errno));
     f->size = (uint64_t) st.st_size;
+    f->in_place = options && options->in_place;
     f->base.pipe = !f->owned || !S_ISREG(st.st_mode);
     f->base.ops = f->base.pipe ? &pipe_ops : &file_ops;
     DF_TRY(df_input_init(&f->in, f->fd, f->base.path));

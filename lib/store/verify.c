@@ -19,6 +19,8 @@ df_capture_row(const struct df_capture_header *h,
 {
     size_t H = h->hidden_size;
 
+    if (s->rows)
+        return s->rows[t * (h->K + h->has_last_hidden) + k];
     if (k == h->K)
         return s->last + t * H;
     return h->layout == DF_CAPTURE_SPLIT ? s->hidden[k] + t * H

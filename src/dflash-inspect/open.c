@@ -65,6 +65,8 @@ open_captures(struct session *s)
         .data_file = opt.data_file,
         .problem = keep_problem,
         .leave_out = true,
+        /* Who writes or compares wants arrays.  */
+        .in_place = !opt.pass && !opt.repair && !opt.compare && !opt.dump,
         .gives_up = was_interrupted,
         .arg = s,
     };

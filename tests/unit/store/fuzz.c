@@ -176,7 +176,9 @@ look_at_samples(struct df_captures *c, struct df_capture_scratch *scratch)
 static bool
 look_at(const struct subject *s, struct df_capture_scratch *scratch)
 {
-    const struct df_captures_options o = {.problem = keep_quiet};
+    static unsigned times;
+    const struct df_captures_options o = {.problem = keep_quiet,
+                                          .in_place = times++ % 2 == 1};
     const char *path = s->piped ? "-" : s->read;
     struct df_captures *c;
 

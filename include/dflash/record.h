@@ -169,7 +169,7 @@ struct df_captures_options {
     /* Whoever reads hidden states but once needn't have them copied: let the
        rows of HDF5 and stream files lie in the file's own pages, where that
        can be, and be read by memcpy.  If another process cuts the file
-       meanwhile, the system ends this one.  */
+       meanwhile, this one gets SIGBUS.  */
     bool in_place;
     /* If not NULL, asked several times a second while a pipe is silent: true
        makes whoever reads it return DF_CANCELED.  From any thread.  */

@@ -1,10 +1,13 @@
 #include <config.h>
 
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stddef.h>
+#include <stdbool.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "common/exit.h"
 #include "common/signals.h"
 
 /* Lock-free, hence safe in the handler.  */
@@ -26,6 +29,24 @@ on_signal(int signal)
         _exit(signals_status(signal));
 }
 
+static bool
+say(const char *text)
+{
+    size_t n = strlen(text);
+
+    return write(STDERR_FILENO, text, n) == (ssize_t) n;
+}
+
+/* A page of a mapped file that isn't there any more.  */
+static void
+on_bus_error(int signal)
+{
+    (void) signal;
+    if (say(program_invocation_short_name))
+        (void) say(": a file was cut off while it was read\n");
+    _exit(EXIT_TROUBLE);
+}
+
 void
 signals_install(void)
 {
@@ -37,6 +58,8 @@ signals_install(void)
     action.sa_handler = on_signal;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    action.sa_handler = on_bus_error;
+    sigaction(SIGBUS, &action, NULL);
     action.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &action, NULL);
 }

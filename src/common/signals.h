@@ -4,7 +4,8 @@
    The first of them sets the flag; the tool looks at it between steps,
    leaves its files whole and ends with signals_status().  A second one ends
    the process at once with 128 + its number.  SIGPIPE is ignored, so that
-   writing to a closed pipe is an error like any other.  */
+   writing to a closed pipe is an error like any other.  SIGBUS, which another
+   process causes by cutting a mapped file, is said in a line.  */
 
 #ifndef DF_SIGNALS_H
 #define DF_SIGNALS_H

@@ -11,7 +11,7 @@ plan 11
 # are done; make check-expensive, on a machine of its own, wants what it should
 # be.
 if test "${RUN_EXPENSIVE_TESTS-no}" = yes; then
-  inspecting=0.45 writing=0.6 passes=0.95
+  inspecting=0.5 writing=0.6 passes=0.95
 else
   inspecting=0.25 writing=0.3 passes=0.85
 fi

@@ -1,7 +1,7 @@
 # dflash-inspect amid a pipe: what goes through, and how it ends.
 . "$abs_top_srcdir/tests/init.sh"
 make=$abs_top_builddir/tests/tool/make-capture
-plan 23
+plan 25
 
 "$make" clean.df last=1
 "$make" bad.df last=1 nan@1.0.3-3 late-zero@4.3.0-1
@@ -46,3 +46,15 @@ ok 'a reader that leaves is trouble' test "`cat status`" = 2
 ok '  and said' grep -q 'reader is gone' err
 { dflash-inspect --stats large.df 2> err; } | head -n 1 > /dev/null
 ok 'who reads the report may stop' test ! -s err
+
+# What the system says when a mapped file was cut off.
+mkfifo fifo
+dflash-inspect - < fifo > out 2> err &
+exec 3> fifo
+head -c 5000 clean.df >&3
+sleep 1
+kill -BUS $!
+wait $!
+ok 'a file that is cut off meanwhile is trouble' test $? = 2
+ok '  and said' grep -qx 'dflash-inspect: a file was cut off .*' err
+exec 3>&-

@@ -87,7 +87,7 @@ run_batch(struct run *r, int from, int to)
 {
     size_t rows[N_SEQS + 1] = {0}, R;
     void *norm, *logits;
-    char name[32];
+    char name[40];
 
     df_batch_clear(r->batch);
     for (int s = from; s < to; s++) {

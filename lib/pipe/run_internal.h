@@ -143,6 +143,7 @@ struct df_run {
     int64_t steps_saved; /* by the last checkpoint */
     bool save_due;       /* the first lane's, as is the next */
     bool trial_due;
+    _Atomic double saving; /* seconds of it */
     struct df_trial_state trial;
 
     struct df_tally tally, eval_tally; /* the log's */

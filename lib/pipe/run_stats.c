@@ -6,6 +6,7 @@ void
 df_run_get_stats(struct df_run *run, struct df_run_stats *out)
 {
     *out = (struct df_run_stats){.seconds = df_pipe_seconds(run->pipe),
+                                 .saving = atomic_load(&run->saving),
                                  .tokens = atomic_load(&run->tokens),
                                  .host_waits = atomic_load(&run->host_waits),
                                  .n_stages = run->def.n_stages};

@@ -71,14 +71,26 @@ measure_gemm(struct session *s)
     return status;
 }
 
+/* The time of steps alone: saving tells nothing of the pipeline.  */
+static void
+print_rate(const struct session *s, const struct df_run_stats *r)
+{
+    double seconds = r->seconds - r->saving;
+
+    printf("%lld steps, %s tokens in %s (%s tokens/s)",
+           (long long) (df_run_steps_done(s->run) - s->first_step),
+           format_count((double) r->tokens).text,
+           format_duration(seconds).text,
+           format_count((double) r->tokens / seconds).text);
+    if (r->saving >= 1)
+        printf("; saving took %s", format_duration(r->saving).text);
+    putchar('\n');
+}
+
 static void
 print_summary(const struct session *s, const struct df_run_stats *r)
 {
-    printf("%lld steps, %s tokens in %s (%s tokens/s)\n",
-           (long long) (df_run_steps_done(s->run) - s->first_step),
-           format_count((double) r->tokens).text,
-           format_duration(r->seconds).text,
-           format_count((double) r->tokens / r->seconds).text);
+    print_rate(s, r);
     printf("allocations after warm-up: %llu\n",
            (unsigned long long) r->allocations);
     printf("peak memory: %s\n", format_bytes(peak_memory()).text);
@@ -93,10 +105,10 @@ print_details(const struct session *s, const struct df_run_stats *r)
 {
     static const char *const names[] = {"auto", "host", "peer", "local"};
     double steps = (double) (df_run_steps_done(s->run) - s->first_step);
+    double rate = r->flops / (r->seconds - r->saving);
 
     printf("arithmetic: %.1f GFLOP/s, %.2f of a matrix product's %.1f\n",
-           r->flops / r->seconds * 1e-9, r->flops / r->seconds / s->gemm_rate,
-           s->gemm_rate * 1e-9);
+           rate * 1e-9, rate / s->gemm_rate, s->gemm_rate * 1e-9);
     printf("device memory: %s, host memory for copies: %s\n",
            format_bytes((double) r->device_bytes).text,
            format_bytes((double) r->host_bytes).text);
@@ -109,10 +121,11 @@ static df_status
 write_json(const struct session *s, const struct df_run_stats *r)
 {
     json_t *json = json_pack(
-        "{s:I, s:f, s:I, s:f, s:f, s:I, s:I, s:I, s:I, s:f, s:s, s:o}",
+        "{s:I, s:f, s:f, s:I, s:f, s:f, s:I, s:I, s:I, s:I, s:f, s:s, s:o}",
         "steps", (json_int_t) (df_run_steps_done(s->run) - s->first_step),
-        "seconds", r->seconds, "tokens", (json_int_t) r->tokens, "flops",
-        r->flops, "matrix_product_flops_per_second", s->gemm_rate,
+        "seconds", r->seconds, "saving_seconds", r->saving, "tokens",
+        (json_int_t) r->tokens, "flops", r->flops,
+        "matrix_product_flops_per_second", s->gemm_rate,
         "allocations_after_warm_up", (json_int_t) r->allocations,
         "device_bytes", (json_int_t) r->device_bytes, "host_bytes",
         (json_int_t) r->host_bytes, "host_waits", (json_int_t) r->host_waits,

@@ -1,6 +1,6 @@
 # Where options come from, and what the output files hold.
 . "$abs_top_srcdir/tests/tool/train.sh"
-plan 55
+plan 56
 
 head -n 4 data.jsonl > few.jsonl
 # Options that come from elsewhere can't be on the command line as well.
@@ -85,14 +85,20 @@ ok '--stats' trains 0 o --overwrite --max-steps 2 --stats
 ok '  compares the arithmetic' grep -qE \
   '^arithmetic: [0-9.]+ GFLOP/s, [0-9.]+ of a matrix product.s [0-9.]+$' out
 ok '--stats=FILE' trains 0 o --overwrite --max-steps 2 --stats=s.json
-for key in steps seconds tokens flops matrix_product_flops_per_second \
-  device_bytes host_bytes host_waits peak_memory_bytes; do
+for key in steps seconds saving_seconds tokens flops \
+  matrix_product_flops_per_second device_bytes host_bytes host_waits \
+  peak_memory_bytes; do
   grep -qE "\"$key\": [0-9]" s.json || echo "# no $key"
 done > missing
 ok '  has the numbers' test ! -s missing
 ok '  and no allocation' grep -q '"allocations_after_warm_up": 0,' s.json
 ok '  and the stages' test "`
   sed -n 's/.*"name": "\(.*\)",/\1/p' s.json | tr '\n' ' '`" = "$stages "
+check () {
+  DFLASH_FAULT=save=stall@2:1500 trains 0 o --overwrite --max-steps 2 &&
+    grep -qE '^2 steps, .* tokens in [0-9]*m?s .*; saving took [1-9]s$' out
+}
+ok 'a slow saving is not the time of the steps' check
 if python3 -c 'import json' 2> /dev/null; then
   ok '  as JSON' python3 -c 'import json; json.load(open("s.json"))'
   ok 'so are the metrics' python3 -c '

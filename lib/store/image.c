@@ -124,17 +124,18 @@ place(struct df_capture_scratch *scratch, const struct df_field *fields,
         for (size_t i = 0; i < n_fields; i++) {
             const struct df_tensor *t =
                 df_tensors_find(scratch->tensors, fields[i].name);
-            uint8_t *to = scratch->room.data + used;
 
             if (!must_move(scratch, &fields[i], t)) {
                 df_field_set(&fields[i], out, t->data);
                 continue;
             }
-            used += (t->size + 63) / 64 * 64;
             if (copying) {
+                uint8_t *to = scratch->room.data + used;
+
                 df_tensor_copy(t, to);
                 df_field_set(&fields[i], out, to);
             }
+            used += (t->size + 63) / 64 * 64;
         }
         if (used == 0)
             return DF_OK;

@@ -188,7 +188,12 @@ static const struct {
     {"two batches in flight against one",        run_two,     run_one,     0.8, 1,            6,           true },
 };
 
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+/* GCC and clang say it in ways of their own.  */
+#ifndef __has_feature
+#    define __has_feature(x) 0
+#endif
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ \
+    || __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 static const bool sanitized = true;
 #else
 static const bool sanitized = false;

@@ -41,7 +41,6 @@ struct progress {
 
 /* HDF5 1.10 loses a block of its own for each structure whose checksum is
    wrong.  What we forget to close is counted below.  */
-#ifdef __SANITIZE_ADDRESS__
 DF_EXPORT const char *__lsan_default_suppressions(void);
 
 const char *
@@ -49,7 +48,6 @@ __lsan_default_suppressions(void)
 {
     return "leak:libhdf5";
 }
-#endif
 
 static uint64_t
 draw(uint64_t seed, uint32_t *n)

@@ -21,9 +21,9 @@ struct piece {
 static struct piece
 piece_at(const struct df_strings *s, size_t i)
 {
-    size_t begin = i ? s->end[i - 1] : 0;
+    size_t begin = i ? s->end[i - 1] : 0, len = s->end[i] - begin;
 
-    return (struct piece){s->bytes.data + begin, s->end[i] - begin};
+    return (struct piece){len > 0 ? s->bytes.data + begin : "", len};
 }
 
 /* Let what was appended to S's bytes be a string.  */

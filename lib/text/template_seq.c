@@ -196,8 +196,9 @@ df_tpl_iterate(struct df_tpl_run *run, struct df_tpl_value value,
     *out = seq.seq;
     switch (value.kind) {
     case DF_VAL_GEN:
-        seq.seq->items = value.seq->items + value.seq->at;
         seq.seq->n = value.seq->n - value.seq->at;
+        if (seq.seq->n > 0)
+            seq.seq->items = value.seq->items + value.seq->at;
         value.seq->at = value.seq->n;
         return DF_OK;
     case DF_VAL_STRING:

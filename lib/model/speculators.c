@@ -208,7 +208,7 @@ put_settings(json_t *flat, json_t *ids, const json_t *json, const char *where)
     DF_TRY(df_json_require(json, "mask_token_id", &mask, where));
     failed |= json_object_set(flat, "block_size", (json_t *) block);
     failed |= json_object_set(dflash, "mask_token_id", (json_t *) mask);
-    if (n)
+    if (n && !json_is_null(n))
         failed |= json_object_set(flat, "num_target_layers", n);
     if (dtype && !json_object_get(flat, "dtype"))
         failed |= json_object_set(flat, "dtype", dtype);

@@ -65,12 +65,6 @@ int df_first_unlike_layer(const struct df_drafter_config *c);
 DF_MUST_USE df_status df_drafter_check_body(const struct df_drafter_config *c,
                                             const struct df_tensors *ts);
 
-/* The embedding and the head of TARGET, which has both parts; the head of a
-   tied one is its embedding.  */
-DF_MUST_USE df_status df_drafter_target_find(
-    const struct df_drafter_target *target, const struct df_tensor **embed,
-    const struct df_tensor **head);
-
 /* That what TS copies of TARGET's tensors is as there.  */
 DF_MUST_USE df_status df_drafter_check_copies(
     const struct df_drafter_config *c, const struct df_tensors *ts,

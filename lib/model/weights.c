@@ -255,6 +255,23 @@ df_model_check_tensors(const struct df_model_config *c,
 }
 
 df_status
+df_model_find_outer(const struct df_model_config *c,
+                    const struct df_tensors *ts,
+                    const struct df_tensor **embed,
+                    const struct df_tensor **head)
+{
+    struct context x = model_context(c);
+
+    *embed = *head = NULL;
+    for (const struct df_weight_row *row = x.rows; row->name; row++)
+        if (row->weight == DF_WEIGHT_EMBEDDING)
+            DF_TRY(df_tensors_get(ts, row->name, embed));
+        else if (row->weight == DF_WEIGHT_HEAD && wanted(&x, row))
+            DF_TRY(df_tensors_get(ts, row->name, head));
+    return DF_OK;
+}
+
+df_status
 df_drafter_check_body(const struct df_drafter_config *c,
                       const struct df_tensors *ts)
 {

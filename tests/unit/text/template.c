@@ -232,6 +232,12 @@ static const struct render_case statements[] = {
      "r %} {% for x in l %}{% for y in l %}{% if y == 1 %}{% break %}{% endif"
      " %}{{ y }}{% endfor %}{{ x }}{% endfor %}",
      "32 333132"},
+    {"{% for x in l %}{% if x == 3 %}{% break %}{% endif %}{{ x }}{% else %}e"
+     "{% endfor %} {% for x in l %}{{ x }}{% continue %}{% else %}e{% endfor "
+     "%} {% for x in l %}{% if x == 1 %}{% break %}{% endif %}{{ x }}{% else "
+     "%}e{% endfor %}",
+     "e 312e 3"},
+    {"{{ 1 is eq(1) is true }} {{ 1 is eq 1 is true }}", "True True"},
     {"{% set x = 5 %}{% for i in l %}{% set x = x + i %}{{ x }} {% endfor %}{"
      "{ x }}{% if t %}{% set x = 9 %}{% endif %}{{ x }}",
      "8 6 7 59"},

@@ -237,6 +237,7 @@ static const struct render_case statements[] = {
      "%} {% for x in l %}{% if x == 1 %}{% break %}{% endif %}{{ x }}{% else "
      "%}e{% endfor %}",
      "e 312e 3"},
+    {"{% for x in [1] %}{{ loop is callable }}{% endfor %}", "True"},
     {"{{ 1 is eq(1) is true }} {{ 1 is eq 1 is true }}", "True True"},
     {"{% set x = 5 %}{% for i in l %}{% set x = x + i %}{{ x }} {% endfor %}{"
      "{ x }}{% if t %}{% set x = 9 %}{% endif %}{{ x }}",

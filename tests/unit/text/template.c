@@ -188,6 +188,9 @@ static const struct render_case filters[] = {
     {"{{ l|select('>', 1)|list }} {{ l|reject('odd')|list }} {{ [0, 1, '', 'a"
      "']|select|list }} {{ none|map('upper')|list }}",
      "[3, 2] [2] [1, 'a'] []"},
+    {"{{ [none, none]|sort }} {{ m|sort(attribute='q')|map(attribute='r')|joi"
+     "n }}",
+     "[None, None] ua"},
     {"{{ l|sort }} {{ l|sort(reverse=true) }} {{ ['b', 'A']|sort }} {{ ['b', "
      "'A']|sort(case_sensitive=true) }} {{ m|sort(attribute='r')|map(attribut"
      "e='r')|list }}",

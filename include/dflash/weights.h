@@ -73,11 +73,18 @@ DF_EXPORT DF_MUST_USE df_status df_drafter_weights(
 DF_EXPORT DF_MUST_USE df_status df_model_check_tensors(
     const struct df_model_config *c, const struct df_tensors *ts);
 
-/* The same of a drafter, whose tensors must moreover be all that there are:
-   engines leave an unknown one out without a word.  Those of speculators'
-   layout may have embed_tokens.weight [V, H] and lm_head.weight [Vd, H]; with
-   a vocabulary of its own, Vd of V tokens, also t2d [V], d2t [Vd] and the
-   head, and the maps are looked through.  */
+/* How many tensors of TS are no weights of C at all, like those of layers
+   that it doesn't have, and *FIRST of them by name, or NULL.  They are left
+   out; worth a warning.  DF_NO_MEMORY.  */
+DF_EXPORT DF_MUST_USE df_status df_model_find_unknown(
+    const struct df_model_config *c, const struct df_tensors *ts, size_t *n,
+    const struct df_tensor **first);
+
+/* As df_model_check_tensors, of a drafter, whose tensors must moreover be all
+   that there are: engines leave an unknown one out without a word.  Those of
+   speculators' layout may have embed_tokens.weight [V, H] and lm_head.weight
+   [Vd, H]; with a vocabulary of its own, Vd of V tokens, also t2d [V], d2t
+   [Vd] and the head, and the maps are looked through.  */
 DF_EXPORT DF_MUST_USE df_status df_drafter_check_tensors(
     const struct df_drafter_config *c, const struct df_tensors *ts);
 

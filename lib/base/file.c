@@ -25,6 +25,8 @@ map_fd(struct df_file *out, int fd, const char *path)
         return DF_FAIL_ERRNO(DF_IO, "%s: %s", path, strerror(errno));
     if (S_ISDIR(st.st_mode))
         return DF_FAIL(DF_IO, "%s: is a folder", path);
+    if (!S_ISREG(st.st_mode))
+        return DF_FAIL(DF_IO, "%s: not a regular file", path);
     out->data = (const uint8_t *) "";
     out->size = (size_t) st.st_size;
     if (out->size == 0)
@@ -39,7 +41,8 @@ map_fd(struct df_file *out, int fd, const char *path)
 df_status
 df_file_map(struct df_file *out, const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* A pipe that nobody writes to would block.  */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     df_status status;
 
     *out = (struct df_file){(const uint8_t *) "", 0};

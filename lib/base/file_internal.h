@@ -15,7 +15,8 @@ struct df_file {
 };
 
 /* Map PATH.  An empty file has size 0.  DF_IO, with PATH in the message, if
-   it is absent, unreadable or a folder.  */
+   it is absent or unreadable, and for what is no file to be mapped, such as a
+   folder or a pipe.  */
 DF_MUST_USE df_status df_file_map(struct df_file *out, const char *path);
 void df_file_unmap(struct df_file *file);
 

@@ -6,8 +6,18 @@
 #include "base/file_internal.h"
 #include "base/json_internal.h"
 
+/* What jansson says quotes the text, which may have anything in it.  */
+static void
+make_printable(char *s)
+{
+    for (; *s; s++)
+        if ((unsigned char) *s < ' ' || (unsigned char) *s >= 0x7F)
+            *s = '?';
+}
+
 df_status
-df_json_parse(json_t **out, const char *text, size_t len, const char *name)
+df_json_parse_line(json_t **out, const char *text, size_t len,
+                   const char *name, uint64_t line)
 {
     json_error_t err;
 
@@ -16,9 +26,18 @@ df_json_parse(json_t **out, const char *text, size_t len, const char *name)
     if (*out)
         return DF_OK;
     if (json_error_code(&err) == json_error_out_of_memory)
-        return DF_FAIL(DF_NO_MEMORY, "%s: JSON of %zu bytes", name, len);
-    return DF_FAIL(DF_FORMAT, "%s:%d:%d: not JSON: %s", name, err.line,
+        return DF_FAIL(DF_NO_MEMORY, "%s:%llu: JSON of %zu bytes", name,
+                       (unsigned long long) line, len);
+    make_printable(err.text);
+    return DF_FAIL(DF_FORMAT, "%s:%llu:%d: not JSON: %s", name,
+                   (unsigned long long) line + (unsigned) err.line - 1,
                    err.column, err.text);
+}
+
+df_status
+df_json_parse(json_t **out, const char *text, size_t len, const char *name)
+{
+    return df_json_parse_line(out, text, len, name, 1);
 }
 
 df_status

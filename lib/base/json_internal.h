@@ -22,6 +22,11 @@ DF_MUST_USE df_status df_json_load(json_t **out, const char *path);
 DF_MUST_USE df_status df_json_parse(json_t **out, const char *text, size_t len,
                                     const char *name);
 
+/* As df_json_parse, for a text that begins in line LINE of NAME.  */
+DF_MUST_USE df_status df_json_parse_line(json_t **out, const char *text,
+                                         size_t len, const char *name,
+                                         uint64_t line);
+
 /* As df_json_load, but an absent file is no failure: *OUT is NULL.  */
 DF_MUST_USE df_status df_json_load_if_exists(json_t **out, const char *path);
 

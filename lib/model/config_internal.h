@@ -103,6 +103,12 @@ extern const struct df_family df_family_qwen3;
 /* The family MODEL_TYPE, or NULL.  */
 const struct df_family *df_family_find(const char *model_type);
 
+/* The embedding and the head of C in TS; *HEAD is NULL if C is tied.  */
+DF_MUST_USE df_status df_model_find_outer(const struct df_model_config *c,
+                                          const struct df_tensors *ts,
+                                          const struct df_tensor **embed,
+                                          const struct df_tensor **head);
+
 /* "llama, qwen3" into BUF of SIZE bytes.  Returns BUF.  */
 const char *df_family_list(char *buf, size_t size);
 

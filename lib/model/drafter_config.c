@@ -206,13 +206,12 @@ read_speculators(struct df_drafter_config *c, json_t **flat,
     return df_speculators_check_layers(c, json, where);
 }
 
-/* OUT is of speculators' JSON, which goes.  */
 static void
-keep_speculators(struct df_drafter_json *out, const json_t *json)
+keep_speculators(struct df_drafter_json *out, json_t *json)
 {
     json_t *config = json_object_get(json, "speculators_config");
 
-    out->speculators_config = json_incref(config);
+    out->speculators = json_incref(json);
     out->verifier = json_string_value(
         json_object_get(json_object_get(config, "verifier"), "name_or_path"));
 }
@@ -245,7 +244,7 @@ void
 df_drafter_json_free(struct df_drafter_json *json)
 {
     json_decref(json->flat);
-    json_decref(json->speculators_config);
+    json_decref(json->speculators);
     free(json->path);
     *json = (struct df_drafter_json){0};
 }

@@ -2,41 +2,29 @@
 
 #include <config.h>
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "dflash/weights.h"
+#include "model/config_internal.h"
 #include "model/drafter_files_internal.h"
 
 enum {
     PIECE = 4096 /* elements compared at a time */
 };
 
-df_status
-df_drafter_target_find(const struct df_drafter_target *target,
-                       const struct df_tensor **embed,
-                       const struct df_tensor **head)
+/* The embedding and the head of TARGET; the head of a tied one is its
+   embedding.  */
+static df_status
+find_originals(const struct df_drafter_target *target,
+               const struct df_tensor **embed, const struct df_tensor **head)
 {
-    struct df_weight_spec *specs;
-    size_t n;
-    df_status status;
-
-    *embed = *head = NULL;
-    DF_TRY(df_model_weights(&specs, &n, target->config));
-    status = DF_OK;
-    for (size_t i = 0; i < n && status == DF_OK; i++)
-        if (specs[i].weight == DF_WEIGHT_EMBEDDING)
-            status = df_tensors_get(target->tensors, specs[i].name, embed);
-        else if (specs[i].weight == DF_WEIGHT_HEAD)
-            status = df_tensors_get(target->tensors, specs[i].name, head);
-    free(specs);
+    DF_TRY(df_model_find_outer(target->config, target->tensors, embed, head));
     if (!*head)
         *head = *embed;
-    return status;
+    return DF_OK;
 }
 
-/* Row ROW of T [., H] as bf16, which is what copies are made in, or exactly
-   if both are wider; OUT [H].  */
+/* N elements from AT on of row ROW of T [., H] as bf16, which copies may have
+   been narrowed to.  */
 static df_status
 read_row(const struct df_tensor *t, size_t row, size_t at, size_t n,
          uint16_t *out)
@@ -103,7 +91,7 @@ df_drafter_check_copies(const struct df_drafter_config *c,
         df_tensors_find(ts, DF_EMBEDDING_COPY);
     const struct df_tensor *head_copy = df_tensors_find(ts, DF_HEAD_COPY);
 
-    DF_TRY(df_drafter_target_find(target, &embed, &head));
+    DF_TRY(find_originals(target, &embed, &head));
     if (embed_copy)
         DF_TRY(check_copy(embed_copy, embed, NULL));
     if (head_copy)
@@ -137,7 +125,7 @@ df_drafter_add_copies(struct df_tensor_def *defs, size_t *n,
         has_embed |= strcmp(defs[i].name, DF_EMBEDDING_COPY) == 0;
         has_head |= strcmp(defs[i].name, DF_HEAD_COPY) == 0;
     }
-    DF_TRY(df_drafter_target_find(&form->target, &embed, &head));
+    DF_TRY(find_originals(&form->target, &embed, &head));
     if (!has_embed)
         defs[(*n)++] = renamed(embed, DF_EMBEDDING_COPY);
     if (!has_head)

@@ -18,9 +18,9 @@
 /* A config.json that was read and checked.  */
 struct df_drafter_json {
     char *path;
-    json_t *flat;               /* in z-lab's form */
-    json_t *speculators_config; /* or NULL; so is the next */
-    const char *verifier;
+    json_t *flat;         /* in z-lab's form */
+    json_t *speculators;  /* as it was, or NULL if it was z-lab's */
+    const char *verifier; /* of that, likewise */
 };
 
 DF_MUST_USE df_status df_drafter_json_load(struct df_drafter_json *out,
@@ -50,12 +50,11 @@ DF_MUST_USE df_status df_speculators_flatten(json_t **out, int *draft_vocab,
 DF_MUST_USE df_status df_speculators_check_layers(
     const struct df_drafter_config *c, const json_t *json, const char *where);
 
-/* FLAT, which is C in z-lab's form, in speculators'.  SPECULATORS_CONFIG may
-   be NULL.  NULL when there is no memory.  */
+/* FLAT, which is C in z-lab's form, in speculators'; what OLD, in the latter
+   form or NULL, says beyond is kept.  NULL when there is no memory.  */
 json_t *df_speculators_wrap(const json_t *flat,
                             const struct df_drafter_config *c,
-                            const struct df_drafter_form *form,
-                            const json_t *speculators_config);
+                            const struct df_drafter_form *form, json_t *old);
 
 /* One after the other in a row of layers all alike: -1 if they are, else
    the first that slides where layer 0 doesn't, or the other way.  */
@@ -64,12 +63,6 @@ int df_first_unlike_layer(const struct df_drafter_config *c);
 /* That TS has the parameters of C; there may be others.  */
 DF_MUST_USE df_status df_drafter_check_body(const struct df_drafter_config *c,
                                             const struct df_tensors *ts);
-
-/* The embedding and the head of TARGET, which has both parts; the head of a
-   tied one is its embedding.  */
-DF_MUST_USE df_status df_drafter_target_find(
-    const struct df_drafter_target *target, const struct df_tensor **embed,
-    const struct df_tensor **head);
 
 /* That what TS copies of TARGET's tensors is as there.  */
 DF_MUST_USE df_status df_drafter_check_copies(

@@ -238,8 +238,8 @@ df_drafter_json_write(const struct df_drafter_config *c,
     if (json && old && keep_settings(json, old->flat))
         json = NULL;
     if (json && form->layout == DF_LAYOUT_SPECULATORS)
-        json = df_speculators_wrap(flat, c, form,
-                                   old ? old->speculators_config : NULL);
+        json =
+            df_speculators_wrap(flat, c, form, old ? old->speculators : NULL);
     text = json ? dump(json) : NULL;
     status = text ? write_text(path, text)
                   : DF_FAIL(DF_NO_MEMORY, "%s: no memory to write it", path);

@@ -1,32 +1,9 @@
 #include <config.h>
 
-#include <stdlib.h>
-
 #include "base/arena_internal.h"
 #include "dflash/target.h"
-#include "dflash/weights.h"
+#include "model/config_internal.h"
 #include "model/upload_internal.h"
-
-/* The names of embedding and head among all weights of CONFIG.  */
-static df_status
-find_names(const struct df_model_config *config, const struct df_tensors *ts,
-           const struct df_tensor **embed, const struct df_tensor **head)
-{
-    struct df_weight_spec *specs;
-    size_t n;
-    df_status status;
-
-    *embed = *head = NULL;
-    DF_TRY(df_model_weights(&specs, &n, config));
-    status = DF_OK;
-    for (size_t i = 0; i < n && status == DF_OK; i++)
-        if (specs[i].weight == DF_WEIGHT_EMBEDDING)
-            status = df_tensors_get(ts, specs[i].name, embed);
-        else if (specs[i].weight == DF_WEIGHT_HEAD)
-            status = df_tensors_get(ts, specs[i].name, head);
-    free(specs);
-    return status;
-}
 
 static void
 layout(struct df_arena *a, void *owner)
@@ -52,7 +29,7 @@ df_embeddings_load(struct df_embeddings *out, const struct df_tensors *ts,
                                   .V = (size_t) config->d.vocab_size,
                                   .H = (size_t) config->d.hidden_size};
     DF_TRY(df_model_check_tensors(config, ts));
-    DF_TRY(find_names(config, ts, &embed, &head));
+    DF_TRY(df_model_find_outer(config, ts, &embed, &head));
     out->own_head = head && with_head;
     DF_TRY(df_arena_make(&arena, dev, DF_MEM_DEVICE, layout, out));
     out->memory = arena.base;

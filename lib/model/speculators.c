@@ -208,7 +208,7 @@ put_settings(json_t *flat, json_t *ids, const json_t *json, const char *where)
     DF_TRY(df_json_require(json, "mask_token_id", &mask, where));
     failed |= json_object_set(flat, "block_size", (json_t *) block);
     failed |= json_object_set(dflash, "mask_token_id", (json_t *) mask);
-    if (n)
+    if (n && !json_is_null(n))
         failed |= json_object_set(flat, "num_target_layers", n);
     if (dtype && !json_object_get(flat, "dtype"))
         failed |= json_object_set(flat, "dtype", dtype);
@@ -283,18 +283,17 @@ df_speculators_check_layers(const struct df_drafter_config *c,
     return DF_OK;
 }
 
-/* The object speculators_config: that of old, but for what FORM says.  */
+/* The object speculators_config: that of OLD, but for what FORM says.  */
 static json_t *
 speculators_config(const struct df_drafter_config *c,
                    const struct df_drafter_form *form, const json_t *old)
 {
     const struct df_model_config *target = form->target.config;
-    json_t *names = json_array(), *o;
+    json_t *names, *o;
 
-    if (old && !form->verifier) {
-        json_decref(names);
-        return json_deep_copy(old);
-    }
+    if (old && !form->verifier)
+        return json_deep_copy(json_object_get(old, "speculators_config"));
+    names = json_array();
     if (target)
         json_array_append_new(
             names,
@@ -333,7 +332,7 @@ decoder_of(const json_t *flat)
 
 json_t *
 df_speculators_wrap(const json_t *flat, const struct df_drafter_config *c,
-                    const struct df_drafter_form *form, const json_t *old)
+                    const struct df_drafter_form *form, json_t *old)
 {
     int vocab = c->draft_vocab_size ? c->draft_vocab_size : c->d.vocab_size;
     json_t *o = json_pack(
@@ -348,11 +347,17 @@ df_speculators_wrap(const json_t *flat, const struct df_drafter_config *c,
         speculators_config(c, form, old), "dtype",
         json_object_get(flat, "dtype"));
 
-    if (o && c->num_target_layers > 0
-        && json_object_set_new(o, "num_target_layers",
-                               json_integer(c->num_target_layers))) {
-        json_decref(o);
-        return NULL;
+    int failed = !o;
+
+    if (o && c->num_target_layers > 0)
+        failed |= json_object_set_new(o, "num_target_layers",
+                                      json_integer(c->num_target_layers));
+    if (o && old)
+        failed |= json_object_update_missing(o, old);
+    if (!failed) {
+        json_object_del(o, "auto_map"); /* of code that is not copied */
+        return o;
     }
-    return o;
+    json_decref(o);
+    return NULL;
 }

@@ -255,6 +255,69 @@ df_model_check_tensors(const struct df_model_config *c,
 }
 
 df_status
+df_model_find_outer(const struct df_model_config *c,
+                    const struct df_tensors *ts,
+                    const struct df_tensor **embed,
+                    const struct df_tensor **head)
+{
+    struct context x = model_context(c);
+
+    *embed = *head = NULL;
+    for (const struct df_weight_row *row = x.rows; row->name; row++)
+        if (row->weight == DF_WEIGHT_EMBEDDING)
+            DF_TRY(df_tensors_get(ts, row->name, embed));
+        else if (row->weight == DF_WEIGHT_HEAD && wanted(&x, row))
+            DF_TRY(df_tensors_get(ts, row->name, head));
+    return DF_OK;
+}
+
+/* Which of TS the table has a row for.  */
+struct marks {
+    const struct df_tensors *ts;
+    bool *known; /* [tensors of TS] */
+};
+
+/* TO is the struct marks.  */
+static df_status
+mark(void *to, const struct context *x, const struct df_weight_row *row,
+     const struct df_weight_spec *s)
+{
+    struct marks *m = to;
+    const struct df_tensor *t = df_tensors_find(m->ts, s->name);
+
+    (void) x;
+    (void) row;
+    if (t)
+        m->known[t - df_tensors_at(m->ts, 0)] = true;
+    return DF_OK;
+}
+
+df_status
+df_model_find_unknown(const struct df_model_config *c,
+                      const struct df_tensors *ts, size_t *n,
+                      const struct df_tensor **first)
+{
+    struct context x = model_context(c);
+    size_t all = df_tensors_count(ts);
+    struct marks m = {ts, calloc(all + 1, sizeof *m.known)};
+    df_status status;
+
+    *n = 0;
+    *first = NULL;
+    if (!m.known)
+        return DF_FAIL(DF_NO_MEMORY, "%s: %zu tensors", df_tensors_path(ts),
+                       all);
+    status = visit_all(&x, mark, &m);
+    for (size_t i = all; i-- > 0;)
+        if (!m.known[i]) {
+            *first = df_tensors_at(ts, i);
+            ++*n;
+        }
+    free(m.known);
+    return status;
+}
+
+df_status
 df_drafter_check_body(const struct df_drafter_config *c,
                       const struct df_tensors *ts)
 {

@@ -1,10 +1,8 @@
 #include <config.h>
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/json_internal.h"
 #include "text/dataset_internal.h"
@@ -109,19 +107,12 @@ read_template(struct df_dataset *ds)
                              name ? name : "chat template");
 }
 
-/* Map file number I.  A pipe can't be read twice, nor be mapped.  */
 static df_status
 map_file(struct df_dataset *ds, size_t i, const char *name)
 {
-    struct stat st;
-
     ds->names[i] = strdup(name);
     if (!ds->names[i])
         return DF_FAIL(DF_NO_MEMORY, "%s: no memory for its name", name);
-    if (stat(name, &st))
-        return DF_FAIL_ERRNO(DF_IO, "%s: %s", name, strerror(errno));
-    if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-        return DF_FAIL(DF_IO, "%s: not a regular file", name);
     DF_TRY(df_file_map(&ds->files[i], name));
     ds->bytes += ds->files[i].size;
     return DF_OK;

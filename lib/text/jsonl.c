@@ -37,36 +37,16 @@ df_jsonl_next(struct df_jsonl *it, struct df_line *out)
     return false;
 }
 
-/* What jansson says quotes the text, which may have anything in it.  */
-static void
-make_printable(char *s)
-{
-    for (; *s; s++)
-        if ((unsigned char) *s < ' ' || (unsigned char) *s >= 0x7F)
-            *s = '?';
-}
-
 df_status
 df_jsonl_parse(json_t **out, const char *text, size_t len, const char *file,
                uint64_t number)
 {
-    json_error_t err;
-    unsigned long long line = number;
-
-    *out =
-        json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &err);
-    if (!*out && json_error_code(&err) == json_error_out_of_memory)
-        return DF_FAIL(DF_NO_MEMORY, "%s:%llu: JSON of %zu bytes", file, line,
-                       len);
-    if (!*out) {
-        make_printable(err.text);
-        return DF_FAIL(DF_FORMAT, "%s:%llu:%d: not JSON: %s", file, line,
-                       err.column, err.text);
-    }
+    DF_TRY(df_json_parse_line(out, text, len, file, number));
     if (json_is_object(*out))
         return DF_OK;
-    df_status status = DF_FAIL(DF_FORMAT, "%s:%llu: is %s, not an object",
-                               file, line, df_json_type_name(*out));
+    df_status status =
+        DF_FAIL(DF_FORMAT, "%s:%llu: is %s, not an object", file,
+                (unsigned long long) number, df_json_type_name(*out));
     json_decref(*out);
     *out = NULL;
     return status;

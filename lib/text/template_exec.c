@@ -115,12 +115,15 @@ exec_turn(struct df_tpl_run *run, const struct df_tpl_node *node,
     return DF_OK;
 }
 
+/* "else" is for loops of which no turn was run to its end: as in the
+   reference, also where each was left by "break" or "continue".  */
 static df_status
 exec_for(struct df_tpl_run *run, const struct df_tpl_node *node)
 {
     struct df_tpl_frame *outer = run->frame;
     struct df_tpl_value value;
     const struct df_tpl_seq *seq;
+    bool ended = false;
 
     DF_TRY(df_tpl_eval(run, node->b, &value));
     run->line = node->line;
@@ -130,9 +133,10 @@ exec_for(struct df_tpl_run *run, const struct df_tpl_node *node)
     for (size_t i = 0; i < seq->n && run->flow != DF_FLOW_BREAK; i++) {
         run->flow = DF_FLOW_ON;
         DF_TRY(exec_turn(run, node, seq, i));
+        ended |= run->flow == DF_FLOW_ON;
     }
     run->flow = DF_FLOW_ON;
-    if (seq->n > 0)
+    if (ended)
         return DF_OK;
     DF_TRY(df_tpl_enter(run, outer));
     DF_TRY(df_tpl_exec(run, node->else_list));

@@ -326,7 +326,7 @@ at_bare_arg(const struct df_tpl_parser *p)
 {
     if (p->tok->kind == DF_TOK_NAME)
         return !df_tpl_at_name(p, "else") && !df_tpl_at_name(p, "or")
-               && !df_tpl_at_name(p, "and") && !df_tpl_at_name(p, "is");
+               && !df_tpl_at_name(p, "and");
     return p->tok->kind == DF_TOK_STRING || p->tok->kind == DF_TOK_INT
            || p->tok->kind == DF_TOK_FLOAT || df_tpl_at_op(p, "[")
            || df_tpl_at_op(p, "{");
@@ -348,6 +348,8 @@ parse_test(struct df_tpl_parser *p, struct df_tpl_node **node)
                        test->line, test->text);
     if (df_tpl_skip_op(p, "(")) {
         DF_TRY(parse_args(p, &test->list));
+    } else if (df_tpl_at_name(p, "is")) {
+        return df_tpl_unexpected(p); /* as the reference has it */
     } else if (at_bare_arg(p)) {
         DF_TRY(df_tpl_parse_primary(p, &test->list));
         DF_TRY(df_tpl_parse_postfix(p, &test->list));

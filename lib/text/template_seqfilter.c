@@ -150,12 +150,13 @@ filter_join(struct df_tpl_run *run, struct df_tpl_call *call,
     return df_tpl_join(run, sep, list.seq, true, out);
 }
 
+/* As in the reference, a key is a list of one: equal ones need no order.  */
 static df_status
 filter_sort(struct df_tpl_run *run, struct df_tpl_call *call,
             struct df_tpl_value *out)
 {
     bool cased = df_tpl_arg_bool(call, 1, false);
-    struct df_tpl_value keys, key;
+    struct df_tpl_value keys, key, one;
 
     DF_TRY(copy(run, call->self, DF_VAL_LIST, out));
     DF_TRY(df_tpl_seq_new(run, DF_VAL_LIST, &keys));
@@ -165,7 +166,9 @@ filter_sort(struct df_tpl_run *run, struct df_tpl_call *call,
                            "filter 'sort': several attributes");
     for (size_t i = 0; i < out->seq->n; i++) {
         DF_TRY(make_key(run, out->seq->items[i], call->arg[2], cased, &key));
-        DF_TRY(df_tpl_push(run, keys.seq, key));
+        DF_TRY(df_tpl_seq_new(run, DF_VAL_LIST, &one));
+        DF_TRY(df_tpl_push(run, one.seq, key));
+        DF_TRY(df_tpl_push(run, keys.seq, one));
     }
     return df_tpl_sort(run, out->seq, keys.seq,
                        df_tpl_arg_bool(call, 0, false));

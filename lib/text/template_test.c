@@ -20,7 +20,7 @@
     }
 
 KIND_TEST(boolean, v.kind == DF_VAL_BOOL)
-KIND_TEST(callable, v.kind >= DF_VAL_MACRO || v.kind == DF_VAL_UNDEFINED)
+KIND_TEST(callable, v.kind >= DF_VAL_LOOP || v.kind == DF_VAL_UNDEFINED)
 KIND_TEST(defined, v.kind != DF_VAL_UNDEFINED)
 KIND_TEST(false, v.kind == DF_VAL_BOOL && !v.b)
 KIND_TEST(float, v.kind == DF_VAL_FLOAT)

@@ -127,6 +127,23 @@ open_random(struct model *m, const char *spec)
     return status;
 }
 
+/* Tell of tensors that the forward pass knows nothing of: config.json may be
+   another model's.  */
+static df_status
+warn_of_unknown(const struct model *m)
+{
+    const struct df_tensor *first;
+    size_t n;
+
+    DF_TRY(df_model_find_unknown(&m->config, m->tensors, &n, &first));
+    if (n > 0)
+        message_warn("%s: %zu tensors that a %s of %d layers doesn't have are "
+                     "left out; the first is %s",
+                     input.target, n, m->config.model_type,
+                     m->config.d.num_hidden_layers, first->name);
+    return DF_OK;
+}
+
 df_status
 model_open(struct model *m)
 {
@@ -140,6 +157,7 @@ model_open(struct model *m)
         message_warn("%s: %zu tensors that are not in the index are left out",
                      input.target, df_tensors_unindexed(m->tensors));
     DF_TRY(df_model_check_tensors(&m->config, m->tensors));
+    DF_TRY(warn_of_unknown(m));
     DF_TRY(df_tokenizer_open(&m->tokenizer, input.target));
     DF_TRY(check_vocabulary(m));
     m->name = name_of(input.target);

@@ -27,6 +27,10 @@ read_text(const char *file, char **out)
         return DF_FAIL(DF_IO, "%s: can't be read: %m", file);
     }
     fclose(fp);
+    if (n > 0 && text[n - 1] == '\0') {
+        free(text);
+        return DF_FAIL(DF_FORMAT, "%s: has a NUL byte", file);
+    }
     *out = n < 0 ? calloc(1, 1) : text;
     if (n < 0)
         free(text);

@@ -105,6 +105,7 @@ cat > lines <<'END_OF'
 @\n|--data /dev/null|/dev/null: not a regular file
 @\n|--eval-data absent.jsonl|absent.jsonl: No such file or directory
 @\n|--chat-template absent.jinja|absent.jinja:
+@\n|--chat-template nul.jinja|nul.jinja: has a NUL byte
 @\n|--init-from absent|absent
 END_OF
 
@@ -130,6 +131,7 @@ while IFS='|' read -r label commands message; do
     --data data.jsonl --output new $tiny
 done < targets
 
+printf 'a\0b' > nul.jinja
 while IFS='|' read -r text options message; do
   printf "`printf '%s\n' "$text" | sed "s/@/$turn/g"`" > d.jsonl
   ok "data: $message" refused "$message" dflash-train --target "$target" \

@@ -48,6 +48,8 @@ static const struct json_case cases[] = {
            0, "sliding windows are not supported for model_type 'llama'"),
     BAD("no object", "[]", 0, "config.json: is an array, not an object"),
     BAD("no JSON", "{", 0, "not JSON"),
+    BAD("a byte that moves the cursor", "{'model_type':\n \x1b}", 0,
+        "config.json:2:2: not JSON: invalid token near '?'"),
     BAD("no model_type", "{" SIZES "}", 0, "config.json: no model_type"),
     BAD("model_type is a number", "{'model_type':3}", 0,
         "model_type is an integer, not a string"),

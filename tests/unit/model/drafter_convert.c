@@ -118,6 +118,11 @@ check_keys(void)
         ",'use_sliding_window':true,'sliding_window':32,'layer_types':"
         "['sliding_attention','sliding_attention']}"};
 
+    const struct folder more = {
+        .config =
+            SPECULATORS("12") ",'max_anchors':512,'auto_map':{'a':'b'}}"};
+    const struct df_drafter_form same = {.layout = DF_LAYOUT_SPECULATORS};
+
     put_folder("in", &full);
     ok(convert("in", &speculators, "out") == DF_OK
            && says("out/config.json", "aux_hidden_state_layer_ids", NULL,
@@ -146,6 +151,13 @@ check_keys(void)
            && says("out/config.json", "sliding_window_non_causal", NULL,
                    "false"),
        "  sliding ones are causal");
+    put_folder("in", &more);
+    ok(convert("in", &same, "out") == DF_OK
+           && says("out/config.json", "max_anchors", NULL, "512")
+           && !value_of("out/config.json", "auto_map", NULL)
+           && says("out/config.json", "speculators_config", "verifier",
+                   "{'name_or_path':'org/target'}"),
+       "  what means nothing here is kept");
 }
 
 static const struct {
@@ -321,7 +333,7 @@ check_target(void)
 int
 main(void)
 {
-    plan((int) (sizeof there_and_back / sizeof *there_and_back + 4
+    plan((int) (sizeof there_and_back / sizeof *there_and_back + 5
                 + sizeof refused / sizeof *refused + 2
                 + sizeof others / sizeof *others + 5));
     make_scratch();

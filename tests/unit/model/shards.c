@@ -113,12 +113,20 @@ check_folders(void)
                df_tensors_open(&ts, in_scratch("none.safetensors")),
                "a file that isn't there");
     ok(ts == NULL, "gives no object");
+    is_failure(DF_IO, "/dev/null: not a regular file",
+               df_tensors_open(&ts, "/dev/null"), "a device");
+    alarm(60);
+    ok(mkfifo(in_scratch("fifo"), 0600) == 0, "a pipe is made");
+    is_failure(DF_IO, "fifo: not a regular file",
+               df_tensors_open(&ts, in_scratch("fifo")),
+               "it is refused, not waited for");
+    alarm(0);
 }
 
 int
 main(void)
 {
-    plan(N_INDEXES + 5 + 6);
+    plan(N_INDEXES + 5 + 9);
     make_scratch();
     check_indexes();
     check_folders();

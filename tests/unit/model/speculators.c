@@ -42,6 +42,8 @@ static const struct {
     ROW("an older one", DF_OK, NULL, ROW(ROW(LAYERS "model_type", "'llama'"))),
     ROW("no number of target layers", DF_OK, NULL,
         ROW(ROW("num_target_layers", NULL))),
+    ROW("one that is null", DF_OK, NULL,
+        ROW(ROW("num_target_layers", "null"))),
     ROW("a setting unknown here", DF_OK, NULL,
         ROW(ROW("max_anchors", "3072"))),
     ROW("all layers slide", DF_OK, NULL,

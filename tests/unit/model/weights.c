@@ -20,6 +20,7 @@ static const struct {
     const char *misshapen;  /* one that gets a row more */
     const char *other_type; /* one that becomes U8 */
     int differs;            /* the added one differs from the embedding */
+    int unknown;            /* the added one is no weight of the model */
     df_status status;
     const char *words;
 } cases[] = {
@@ -59,7 +60,11 @@ static const struct {
         .words = "tensor model.layers.1.self_attn.v_proj.bias, but config.json"
                  " says there is none"),
     ROW(.label = "a tensor that nobody asks for", .json = LLAMA "}",
-        .with = "model.layers.0.self_attn.rotary_emb.inv_freq"),
+        .with = "model.layers.0.self_attn.rotary_emb.inv_freq", .unknown = 1),
+    ROW(.label = "a layer that the config doesn't count", .json = QWEN3 "}",
+        .with = "model.layers.2.self_attn.q_norm.weight", .unknown = 1),
+    ROW(.label = "a norm that the family doesn't have", .json = LLAMA "}",
+        .with = "model.layers.1.self_attn.q_norm.weight", .unknown = 1),
 };
 
 enum {
@@ -70,6 +75,22 @@ static int
 is(const char *a, const char *b)
 {
     return a && strcmp(a, b) == 0;
+}
+
+/* That CASES[K], whose weights are TS, has an unknown one or has none.  */
+static void
+check_unknown(int k, const struct df_model_config *c,
+              const struct df_tensors *ts)
+{
+    const struct df_tensor *first;
+    size_t n;
+    df_status status = df_model_find_unknown(c, ts, &n, &first);
+
+    ok(status == DF_OK
+           && (cases[k].unknown ? n == 1 && is(cases[k].with, first->name)
+                                : n == 0 && !first),
+       "%s: %s", cases[k].label,
+       cases[k].unknown ? "it is told" : "nothing unknown");
 }
 
 static void
@@ -110,6 +131,7 @@ check_case(int k)
     if (status == DF_OK)
         status = df_model_check_tensors(&c, ts);
     is_failure(cases[k].status, cases[k].words, status, cases[k].label);
+    check_unknown(k, &c, ts);
     df_tensors_free(ts);
     free(specs);
 }
@@ -202,7 +224,7 @@ main(void)
         DRAFTERS = sizeof shared_drafters / sizeof shared_drafters[0]
     };
 
-    plan(N_CASES + 5 + MODELS + 2 * DRAFTERS);
+    plan(2 * N_CASES + 5 + MODELS + 2 * DRAFTERS);
     make_scratch();
     for (int i = 0; i < N_CASES; i++)
         check_case(i);

@@ -188,6 +188,9 @@ static const struct render_case filters[] = {
     {"{{ l|select('>', 1)|list }} {{ l|reject('odd')|list }} {{ [0, 1, '', 'a"
      "']|select|list }} {{ none|map('upper')|list }}",
      "[3, 2] [2] [1, 'a'] []"},
+    {"{{ [none, none]|sort }} {{ m|sort(attribute='q')|map(attribute='r')|joi"
+     "n }}",
+     "[None, None] ua"},
     {"{{ l|sort }} {{ l|sort(reverse=true) }} {{ ['b', 'A']|sort }} {{ ['b', "
      "'A']|sort(case_sensitive=true) }} {{ m|sort(attribute='r')|map(attribut"
      "e='r')|list }}",
@@ -232,6 +235,13 @@ static const struct render_case statements[] = {
      "r %} {% for x in l %}{% for y in l %}{% if y == 1 %}{% break %}{% endif"
      " %}{{ y }}{% endfor %}{{ x }}{% endfor %}",
      "32 333132"},
+    {"{% for x in l %}{% if x == 3 %}{% break %}{% endif %}{{ x }}{% else %}e"
+     "{% endfor %} {% for x in l %}{{ x }}{% continue %}{% else %}e{% endfor "
+     "%} {% for x in l %}{% if x == 1 %}{% break %}{% endif %}{{ x }}{% else "
+     "%}e{% endfor %}",
+     "e 312e 3"},
+    {"{% for x in [1] %}{{ loop is callable }}{% endfor %}", "True"},
+    {"{{ 1 is eq(1) is true }} {{ 1 is eq 1 is true }}", "True True"},
     {"{% set x = 5 %}{% for i in l %}{% set x = x + i %}{{ x }} {% endfor %}{"
      "{ x }}{% if t %}{% set x = 9 %}{% endif %}{{ x }}",
      "8 6 7 59"},

@@ -34,6 +34,7 @@ static const struct refuse_case syntax[] = {
     {"{% break %}", DF_FORMAT, "T:1: 'break' outside of a loop"},
     {"{% for x in l %}{% macro m() %}{% break %}", DF_FORMAT,
      "T:1: 'break' outside of a loop"},
+    {"{{ x is defined is none }}", DF_FORMAT, "T:1: unexpected 'is'"},
     {"{{ }}", DF_FORMAT, "T:1: unexpected end of the tag"},
     {"{{ 1 2 }}", DF_FORMAT, "T:1: unexpected '2'"},
     {"{{ a b }}", DF_FORMAT, "T:1: unexpected 'b'"},

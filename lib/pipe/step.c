@@ -122,10 +122,7 @@ conclude(struct df_run *run, int64_t done)
     if (run->stopping)
         atomic_store(&run->stopped, true);
     run->save_due = due || run->stopping || done == run->steps;
-    run->trial_due = run->o.trial.n > 0 && !run->stopping
-                     && (done == run->steps
-                         || (run->o.trial.interval > 0
-                             && done % run->o.trial.interval == 0));
+    run->trial_due = df_trial_is_due(run, done) && !run->stopping;
 }
 
 static bool

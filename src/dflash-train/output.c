@@ -111,6 +111,11 @@ find_checkpoint(struct session *s)
     }
     DF_TRY(df_checkpoint_newest(s->checkpoint_dir, &s->resume_from,
                                 &s->first_step, &broken));
+    if (broken > 0 && !s->resume_from)
+        return DF_FAIL(DF_FORMAT,
+                       "%s: none of the %zu checkpoints can be read: "
+                       "--overwrite begins anew",
+                       s->checkpoint_dir, broken);
     if (broken > 0)
         message_warn("%s: %zu newer checkpoints are broken and passed over",
                      s->checkpoint_dir, broken);

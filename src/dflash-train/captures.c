@@ -56,6 +56,19 @@ leave_out(struct capture_source *c, bool *known)
 }
 
 df_status
+captures_check_length(const struct capture_source *c, uint32_t file,
+                      uint64_t index, size_t n)
+{
+    if (n > 0 && n <= (size_t) input.max_length)
+        return DF_OK;
+    return DF_FAIL(DF_SHAPE,
+                   "%s: sample %llu has %zu tokens, not 1 to --max-length, "
+                   "which is %ld",
+                   df_captures_path(c->captures, file),
+                   (unsigned long long) index, n, input.max_length);
+}
+
+df_status
 captures_read(void *arg, size_t thread, uint32_t index,
               struct df_capture_sample *out)
 {
@@ -87,9 +100,10 @@ captures_next(void *arg, struct df_capture_sample *out)
         if (status == DF_OK)
             status = df_capture_sample_check(&c->header, out,
                                              df_captures_path(c->captures, 0));
-        if (status == DF_OK && out->n <= (size_t) input.max_length)
-            return DF_OK;
         if (status == DF_OK) {
+            status = captures_check_length(c, 0, out->index, out->n);
+            if (status == DF_OK || input.strict)
+                return status;
             c->too_long++;
             continue;
         }
@@ -115,7 +129,8 @@ captures_conclude(const struct session *s)
         message_warn("%llu samples of the captures are bad and were left out",
                      (unsigned long long) c->n_bad);
     if (captures_piped(c) && c->too_long > 0)
-        message_warn("%llu samples longer than --max-length were left out",
+        message_warn("%llu samples longer than --max-length, or empty, were "
+                     "left out",
                      (unsigned long long) c->too_long);
     return c->broken ? DF_FAIL(DF_FORMAT, "%s", c->last.message) : DF_OK;
 }

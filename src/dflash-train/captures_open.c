@@ -133,14 +133,12 @@ list_samples(struct capture_source *c)
     if (!c->lengths || !c->entries || !c->bad)
         return DF_FAIL(DF_NO_MEMORY, "%zu samples", n);
     for (size_t i = 0; i < n; i++) {
-        if (e[i].n == 0 || e[i].n > (size_t) input.max_length) {
+        df_status status =
+            captures_check_length(c, e[i].file, e[i].index, e[i].n);
+
+        if (status != DF_OK) {
             if (input.strict)
-                return DF_FAIL(DF_SHAPE,
-                               "%s: sample %llu has %zu tokens, not 1 to "
-                               "--max-length, which is %ld",
-                               df_captures_path(c->captures, e[i].file),
-                               (unsigned long long) e[i].index, e[i].n,
-                               input.max_length);
+                return status;
             c->too_long++;
             continue;
         }

@@ -2,7 +2,7 @@
 # by bit, in whatever format, layout and order it was written.
 . "$abs_top_srcdir/tests/tool/train.sh"
 . "$abs_top_srcdir/tests/tool/capture.sh"
-plan 87
+plan 90
 head -n 3 data.jsonl > few.jsonl
 
 # Live, of one epoch and of two, without noise and with it.
@@ -222,6 +222,23 @@ check () {
     says 'truncated after sample' && test -d o/checkpoints
 }
 ok 'a pipe that breaks off is an error, and what came is trained on' check
+check () {
+  cat split.dfs | pipe_in /dev/stdin 0 --max-length 30 &&
+    says '[0-9] samples longer than --max-length, or empty, were left out'
+}
+ok 'samples of a pipe that are too long are left out' check
+check () {
+  cat split.dfs | pipe_in /dev/stdin 2 --max-length 30 --strict &&
+    says 'standard input: sample [0-9]* has [0-9]* tokens, not 1 to --max-length'
+}
+ok '  with --strict they are refused' check
+"$abs_top_builddir/tests/tool/make-capture" empty.dfs samples=4 tokens=0 \
+  grow=20 hidden=256 layers=1 vocab=0
+check () {
+  cat empty.dfs | pipe_in /dev/stdin 0 --max-steps 3 &&
+    says '1 samples longer than --max-length, or empty, were left out'
+}
+ok 'so is an empty one' check
 check () { cat split.dfs | pipe_in /dev/stdin 2 --epochs 2; }
 ok 'more epochs from a pipe are refused' check
 ok '  with the way out' says 'a pipe is read once: --spool keeps it'

@@ -2,7 +2,7 @@
 # by bit, in whatever format, layout and order it was written.
 . "$abs_top_srcdir/tests/tool/train.sh"
 . "$abs_top_srcdir/tests/tool/capture.sh"
-plan 90
+plan 93
 head -n 3 data.jsonl > few.jsonl
 
 # Live, of one epoch and of two, without noise and with it.
@@ -239,6 +239,14 @@ check () {
     says '1 samples longer than --max-length, or empty, were left out'
 }
 ok 'so is an empty one' check
+for batches in -1 9223372036854775807 '"6"'; do
+  check () {
+    LC_ALL=C sed '1s/"batches":[0-9]*/"batches":'$batches/ split.dfs |
+      pipe_in /dev/stdin 2 && says \
+      '^dflash-train: standard input: notes: batches is no number from 0 to 42'
+  }
+  ok "a pipe of $batches batches is refused" check
+done
 check () { cat split.dfs | pipe_in /dev/stdin 2 --epochs 2; }
 ok 'more epochs from a pipe are refused' check
 ok '  with the way out' says 'a pipe is read once: --spool keeps it'

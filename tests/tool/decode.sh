@@ -1,7 +1,7 @@
 # The target's own answers, and the drafter tried out by decoding: a drafter
 # that has learnt one answer by heart drafts whole blocks of it.
 . "$abs_top_srcdir/tests/tool/train.sh"
-plan 29
+plan 30
 
 cat > p.jsonl <<'END'
 {"prompt": "Tom has 4 apples and buys 5 more. How many has he?"}
@@ -76,4 +76,19 @@ ok 'resumed behind a kill between saving and decoding' \
 ok '  it is the unbroken run' check killed
 ok 'resumed when all is done' trains 0 killed $learn --resume
 ok '  it decodes again' check killed
+# The device's memory, with answers and without them.
+bytes () {
+  trains 0 bytes --overwrite --max-steps 1 --stats=s.json --token-budget 1024 \
+    --eval-data data.jsonl --eval-decode-tokens 8 "$@" &&
+    sed -n 's/.*"device_bytes": \([0-9]*\).*/\1/p' s.json
+}
+check () {
+  short=`expr \`bytes --max-length 96 --eval-decode 1\` - \
+    \`bytes --max-length 96\``
+  long=`expr \`bytes --max-length 1024 --eval-decode 1\` - \
+    \`bytes --max-length 1024\``
+  echo "# $short $long"
+  test $short = $long
+}
+ok 'what decoding needs depends on the prompts, not on --max-length' check
 ok '--eval-decode needs prompts' trains 2 other --eval-decode 1

@@ -28,7 +28,7 @@ DFLASH_RESUME=maybe||DFLASH_RESUME (--resume): 'maybe' is neither true nor false
 -|--min-ready 0|--min-ready: 0 is not within 1 and 4096
 -|--accumulate 0|--accumulate: 0 is not within 1 and 65536
 -|--max-steps 0x10|--max-steps: '0x10' is not a whole number
--|--max-steps 99999999999999999999|--max-steps: 99999999999999999999 is not within 1 and 4611686018427387903
+-|--max-steps 99999999999999999999|--max-steps: 99999999999999999999 is not within 1 and 4294967295
 -|--learning-rate nan|--learning-rate: 'nan' is not a decimal number
 -|--learning-rate inf|--learning-rate: 'inf' is not a decimal number
 -|--learning-rate 1e-4x|--learning-rate: '1e-4x' is not a decimal number

@@ -2,7 +2,7 @@
 # by bit, in whatever format, layout and order it was written.
 . "$abs_top_srcdir/tests/tool/train.sh"
 . "$abs_top_srcdir/tests/tool/capture.sh"
-plan 93
+plan 95
 head -n 3 data.jsonl > few.jsonl
 
 # Live, of one epoch and of two, without noise and with it.
@@ -205,6 +205,19 @@ ok '  and without checks goes unnoticed' offline 0 o bad.dfs --verify off \
   --overwrite
 check () { offline 0 o bad.dfs --max-batch-size 1 --epochs 2 --overwrite; }
 ok 'a batch that is left without samples does no harm' check
+made () { # FILE WORD...: random states of the target's layer 1
+  "$abs_top_builddir/tests/tool/make-capture" "$@" hidden=256 layers=1 vocab=0
+}
+made unmasked.h5 samples=3 tokens=20 unmask=1
+check () {
+  offline 0 o unmasked.h5 --max-batch-size 1 --epochs 2 --overwrite &&
+    says 'left out: unmasked.h5: sample 1: nowhere two supervised tokens in' &&
+    says 'warning: 1 samples of the captures are bad'
+}
+ok 'a sample without anchors is left out' check
+ok '  and a step of nothing has no numbers' test `grep -c \
+  '"loss":null,"accuracy":null,"accept_length":null,.*"grad_norm":0.0,' \
+  o/metrics.jsonl` = 2
 pipe_in () { # FILE STATUS OPTION...
   file=$1 want=$2; shift 2
   dflash-train --target "$target" --captures - --output o $tiny --overwrite \
@@ -232,8 +245,7 @@ check () {
     says 'standard input: sample [0-9]* has [0-9]* tokens, not 1 to --max-length'
 }
 ok '  with --strict they are refused' check
-"$abs_top_builddir/tests/tool/make-capture" empty.dfs samples=4 tokens=0 \
-  grow=20 hidden=256 layers=1 vocab=0
+made empty.dfs samples=4 tokens=0 grow=20
 check () {
   cat empty.dfs | pipe_in /dev/stdin 0 --max-steps 3 &&
     says '1 samples longer than --max-length, or empty, were left out'

@@ -242,7 +242,7 @@ check () {
 ok 'samples of a pipe that are too long are left out' check
 check () {
   cat split.dfs | pipe_in /dev/stdin 2 --max-length 30 --strict &&
-    says 'standard input: sample [0-9]* has [0-9]* tokens, not 1 to --max-length'
+    says 'standard input: sample [0-9]* has [0-9]* tokens, not 1 to --max-l'
 }
 ok '  with --strict they are refused' check
 made empty.dfs samples=4 tokens=0 grow=20

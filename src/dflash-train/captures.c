@@ -56,6 +56,36 @@ leave_out(struct capture_source *c, bool *known)
 }
 
 df_status
+captures_check_length(const struct capture_source *c, uint32_t file,
+                      uint64_t index, size_t n)
+{
+    if (n > 0 && n <= (size_t) input.max_length)
+        return DF_OK;
+    return DF_FAIL(DF_SHAPE,
+                   "%s: sample %llu has %zu tokens, not 1 to --max-length, "
+                   "which is %ld",
+                   df_captures_path(c->captures, file),
+                   (unsigned long long) index, n, input.max_length);
+}
+
+/* Whether SAMPLE is good, and something can be learnt from it.  */
+static df_status
+check_sample(const struct capture_source *c,
+             const struct df_capture_sample *sample, uint32_t file)
+{
+    const char *path = df_captures_path(c->captures, file);
+
+    DF_TRY(df_capture_sample_check(&c->header, sample, path));
+    if (df_anchor_candidates(sample->loss_mask, sample->n, &c->session->limits)
+        == 0)
+        return DF_FAIL(DF_INVALID,
+                       "%s: sample %llu: nowhere two supervised tokens in a "
+                       "row",
+                       path, (unsigned long long) sample->index);
+    return DF_OK;
+}
+
+df_status
 captures_read(void *arg, size_t thread, uint32_t index,
               struct df_capture_sample *out)
 {
@@ -66,8 +96,7 @@ captures_read(void *arg, size_t thread, uint32_t index,
         df_captures_read(c->captures, entry, c->scratch[thread], out);
 
     if (status == DF_OK)
-        status = df_capture_sample_check(&c->header, out,
-                                         df_captures_path(c->captures, file));
+        status = check_sample(c, out, file);
     if (status != DF_FORMAT && status != DF_INVALID)
         return status;
     out->n = 0;
@@ -84,15 +113,17 @@ captures_next(void *arg, struct df_capture_sample *out)
         struct df_capture_scratch *scratch = c->scratch[0];
         df_status status = df_captures_next(c->captures, scratch, out);
 
-        if (status == DF_OK)
-            status = df_capture_sample_check(&c->header, out,
-                                             df_captures_path(c->captures, 0));
-        if (status == DF_OK && out->n <= (size_t) input.max_length)
-            return DF_OK;
-        if (status == DF_OK) {
+        if (status == DF_OK
+            && captures_check_length(c, 0, out->index, out->n) != DF_OK) {
+            if (input.strict)
+                return DF_SHAPE;
             c->too_long++;
             continue;
         }
+        if (status == DF_OK)
+            status = check_sample(c, out, 0);
+        if (status == DF_OK)
+            return DF_OK;
         if (status != DF_FORMAT && status != DF_INVALID)
             return status;
         c->last = *df_error_last();
@@ -115,7 +146,8 @@ captures_conclude(const struct session *s)
         message_warn("%llu samples of the captures are bad and were left out",
                      (unsigned long long) c->n_bad);
     if (captures_piped(c) && c->too_long > 0)
-        message_warn("%llu samples longer than --max-length were left out",
+        message_warn("%llu samples longer than --max-length, or empty, were "
+                     "left out",
                      (unsigned long long) c->too_long);
     return c->broken ? DF_FAIL(DF_FORMAT, "%s", c->last.message) : DF_OK;
 }

@@ -95,19 +95,37 @@ check_header(struct session *s, struct capture_source *c)
     return DF_OK;
 }
 
-static void
+/* The number KEY of the notes O, or 0.  */
+static df_status
+read_note(const struct capture_source *c, const json_t *o, const char *key,
+          json_int_t *out)
+{
+    const json_t *value = json_object_get(o, key);
+    bool known = value && !json_is_null(value);
+
+    *out = json_integer_value(value);
+    if (known && (!json_is_integer(value) || *out < 0 || *out > UINT32_MAX))
+        return DF_FAIL(DF_FORMAT,
+                       "%s: notes: %s is no number from 0 to 4294967295",
+                       df_captures_path(c->captures, 0), key);
+    return DF_OK;
+}
+
+static df_status
 read_notes(struct capture_source *c)
 {
     json_t *o = c->header.notes ? json_loads(c->header.notes, 0, NULL) : NULL;
-
     const char *turns = json_string_value(json_object_get(o, "train_on"));
+    struct notes *n = &c->notes;
+    df_status status = read_note(c, o, "batches", &n->batches);
 
-    c->notes = (struct notes){
-        json_integer_value(json_object_get(o, "batches")),
-        json_integer_value(json_object_get(o, "token_budget")),
-        json_integer_value(json_object_get(o, "max_batch_size")),
-        turns && strcmp(turns, turn_names[TRAIN_ON_LAST]) == 0};
+    if (status == DF_OK)
+        status = read_note(c, o, "token_budget", &n->token_budget);
+    if (status == DF_OK)
+        status = read_note(c, o, "max_batch_size", &n->max_batch_size);
+    n->last_turn_only = turns && strcmp(turns, turn_names[TRAIN_ON_LAST]) == 0;
     json_decref(o);
+    return status;
 }
 
 /* What is supervised was decided when the samples were captured.  */
@@ -133,14 +151,12 @@ list_samples(struct capture_source *c)
     if (!c->lengths || !c->entries || !c->bad)
         return DF_FAIL(DF_NO_MEMORY, "%zu samples", n);
     for (size_t i = 0; i < n; i++) {
-        if (e[i].n == 0 || e[i].n > (size_t) input.max_length) {
+        df_status status =
+            captures_check_length(c, e[i].file, e[i].index, e[i].n);
+
+        if (status != DF_OK) {
             if (input.strict)
-                return DF_FAIL(DF_SHAPE,
-                               "%s: sample %llu has %zu tokens, not 1 to "
-                               "--max-length, which is %ld",
-                               df_captures_path(c->captures, e[i].file),
-                               (unsigned long long) e[i].index, e[i].n,
-                               input.max_length);
+                return status;
             c->too_long++;
             continue;
         }
@@ -179,7 +195,7 @@ open_source(struct session *s, struct capture_source **out,
     if (s->layers.n == 0)
         find_layers(s, &c->header);
     DF_TRY(check_header(s, c));
-    read_notes(c);
+    DF_TRY(read_notes(c));
     check_turns(c);
     if (captures_piped(c))
         return DF_OK;
@@ -223,7 +239,8 @@ captures_open(struct session *s)
     const struct string_list *files = &opt.captures;
 
     if (opt.spool) {
-        DF_TRY(spool_stdin());
+        if (!s->resume_from) /* the copy was whole before the first step */
+            DF_TRY(spool_stdin());
         files = &spooled;
     }
     DF_TRY(open_source(s, &s->captures, files, &s->train_set));

@@ -41,4 +41,8 @@ struct capture_source {
     df_error last; /* of a pipe's last sample, if it was bad */
 };
 
+/* DF_SHAPE unless a sample of N tokens can be trained on.  */
+df_status captures_check_length(const struct capture_source *c, uint32_t file,
+                                uint64_t index, size_t n);
+
 #endif

@@ -2,7 +2,7 @@
 # by bit, in whatever format, layout and order it was written.
 . "$abs_top_srcdir/tests/tool/train.sh"
 . "$abs_top_srcdir/tests/tool/capture.sh"
-plan 87
+plan 96
 head -n 3 data.jsonl > few.jsonl
 
 # Live, of one epoch and of two, without noise and with it.
@@ -35,11 +35,17 @@ for layout in packed split; do
   done
 done
 check () {
-  piped o '' --noise 0.1 --epochs 2 --spool spool.dfs --overwrite &&
-    alike live-2-0.1 o
+  piped o '' --noise 0.1 --epochs 2 --spool spool.dfs --overwrite \
+    --save-interval 4 && alike live-2-0.1 o
 }
 ok 'a pipe that is kept, 2 epochs: as live' check
 ok '  and the copy is the stream' cmp spool.dfs split.dfs
+check () {
+  rm -r o/drafter o/checkpoints/step-12
+  offline 0 o - --noise 0.1 --epochs 2 --spool spool.dfs --resume \
+    < /dev/null && alike live-2-0.1 o
+}
+ok '  with which it can be resumed' check
 ok "speculators' folder" captures 0 folder/
 check () {
   offline 0 o folder --epochs 2 --noise 0.1 $layers --overwrite &&
@@ -205,6 +211,19 @@ ok '  and without checks goes unnoticed' offline 0 o bad.dfs --verify off \
   --overwrite
 check () { offline 0 o bad.dfs --max-batch-size 1 --epochs 2 --overwrite; }
 ok 'a batch that is left without samples does no harm' check
+made () { # FILE WORD...: random states of the target's layer 1
+  "$abs_top_builddir/tests/tool/make-capture" "$@" hidden=256 layers=1 vocab=0
+}
+made unmasked.h5 samples=3 tokens=20 unmask=1
+check () {
+  offline 0 o unmasked.h5 --max-batch-size 1 --epochs 2 --overwrite &&
+    says 'left out: unmasked.h5: sample 1: nowhere two supervised tokens in' &&
+    says 'warning: 1 samples of the captures are bad'
+}
+ok 'a sample without anchors is left out' check
+ok '  and a step of nothing has no numbers' test `grep -c \
+  '"loss":null,"accuracy":null,"accept_length":null,.*"grad_norm":0.0,' \
+  o/metrics.jsonl` = 2
 pipe_in () { # FILE STATUS OPTION...
   file=$1 want=$2; shift 2
   dflash-train --target "$target" --captures - --output o $tiny --overwrite \
@@ -222,6 +241,30 @@ check () {
     says 'truncated after sample' && test -d o/checkpoints
 }
 ok 'a pipe that breaks off is an error, and what came is trained on' check
+check () {
+  cat split.dfs | pipe_in /dev/stdin 0 --max-length 30 &&
+    says '[0-9] samples longer than --max-length, or empty, were left out'
+}
+ok 'samples of a pipe that are too long are left out' check
+check () {
+  cat split.dfs | pipe_in /dev/stdin 2 --max-length 30 --strict &&
+    says 'standard input: sample [0-9]* has [0-9]* tokens, not 1 to --max-l'
+}
+ok '  with --strict they are refused' check
+made empty.dfs samples=4 tokens=0 grow=20
+check () {
+  cat empty.dfs | pipe_in /dev/stdin 0 --max-steps 3 &&
+    says '1 samples longer than --max-length, or empty, were left out'
+}
+ok 'so is an empty one' check
+for batches in -1 9223372036854775807 '"6"'; do
+  check () {
+    LC_ALL=C sed '1s/"batches":[0-9]*/"batches":'$batches/ split.dfs |
+      pipe_in /dev/stdin 2 && says \
+      '^dflash-train: standard input: notes: batches is no number from 0 to 42'
+  }
+  ok "a pipe of $batches batches is refused" check
+done
 check () { cat split.dfs | pipe_in /dev/stdin 2 --epochs 2; }
 ok 'more epochs from a pipe are refused' check
 ok '  with the way out' says 'a pipe is read once: --spool keeps it'

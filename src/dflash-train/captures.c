@@ -33,9 +33,8 @@ captures_hash(const struct capture_source *c)
     return hash;
 }
 
-/* Count a bad sample, whose failure is the last one: DF_OK to go on.  */
-static df_status
-leave_out(struct capture_source *c, bool *known)
+df_status
+captures_leave_out(struct capture_source *c, bool *known)
 {
     uint64_t number;
     bool first;
@@ -55,6 +54,14 @@ leave_out(struct capture_source *c, bool *known)
     return DF_OK;
 }
 
+/* Whether the sample is what is wrong, and not the machine.  */
+static bool
+is_bad_sample(df_status status)
+{
+    return status == DF_FORMAT || status == DF_INVALID || status == DF_SHAPE
+           || status == DF_UNSUPPORTED;
+}
+
 df_status
 captures_read(void *arg, size_t thread, uint32_t index,
               struct df_capture_sample *out)
@@ -68,10 +75,10 @@ captures_read(void *arg, size_t thread, uint32_t index,
     if (status == DF_OK)
         status = df_capture_sample_check(&c->header, out,
                                          df_captures_path(c->captures, file));
-    if (status != DF_FORMAT && status != DF_INVALID)
+    if (!is_bad_sample(status))
         return status;
     out->n = 0;
-    return leave_out(c, &c->bad[index]);
+    return captures_leave_out(c, &c->bad[index]);
 }
 
 df_status
@@ -87,18 +94,19 @@ captures_next(void *arg, struct df_capture_sample *out)
         if (status == DF_OK)
             status = df_capture_sample_check(&c->header, out,
                                              df_captures_path(c->captures, 0));
-        if (status == DF_OK && out->n <= (size_t) input.max_length)
+        if (status == DF_OK && out->n > 0
+            && out->n <= (size_t) input.max_length)
             return DF_OK;
         if (status == DF_OK) {
             c->too_long++;
             continue;
         }
-        if (status != DF_FORMAT && status != DF_INVALID)
+        if (!is_bad_sample(status))
             return status;
         c->last = *df_error_last();
         c->broken = df_capture_image(scratch, &size) == NULL;
         if (!c->broken)
-            DF_TRY(leave_out(c, NULL));
+            DF_TRY(captures_leave_out(c, NULL));
         else if (input.strict)
             return status;
     }
@@ -115,7 +123,8 @@ captures_conclude(const struct session *s)
         message_warn("%llu samples of the captures are bad and were left out",
                      (unsigned long long) c->n_bad);
     if (captures_piped(c) && c->too_long > 0)
-        message_warn("%llu samples longer than --max-length were left out",
+        message_warn("%llu samples longer than --max-length, or empty, were "
+                     "left out",
                      (unsigned long long) c->too_long);
     return c->broken ? DF_FAIL(DF_FORMAT, "%s", c->last.message) : DF_OK;
 }
@@ -128,6 +137,9 @@ captures_close(struct capture_source *c)
     for (size_t i = 0; i < MAX_PLACES; i++)
         df_capture_scratch_free(c->scratch[i]);
     df_captures_free(c->captures);
+    for (size_t i = 0; i < c->files.count; i++)
+        free((char *) c->files.items[i]);
+    free(c->files.items);
     pthread_mutex_destroy(&c->lock);
     free(c->lengths);
     free(c->entries);

@@ -75,8 +75,6 @@ DF_EXPORT DF_MUST_USE df_status df_drafter_new_frozen(
     const struct df_embeddings *embeddings);
 DF_EXPORT void df_drafter_free(struct df_drafter *d);
 
-DF_EXPORT const struct df_drafter_config *
-df_drafter_get_config(const struct df_drafter *d);
 DF_EXPORT const struct df_param *df_drafter_params(const struct df_drafter *d,
                                                    size_t *n);
 DF_EXPORT struct df_flat df_drafter_flat(const struct df_drafter *d);
@@ -137,9 +135,6 @@ DF_EXPORT DF_MUST_USE df_status df_drafter_pass(
    before as graphs: the same bits, one call.  All its calls have to be on one
    stream then.  DF_UNSUPPORTED on a CPU.  */
 DF_EXPORT DF_MUST_USE df_status df_drafter_compile(struct df_drafter *d);
-
-/* Slots' predictions [R] of the last loss.  */
-DF_EXPORT const int32_t *df_drafter_predictions(const struct df_drafter *d);
 
 /* Gradients to 0.  */
 DF_EXPORT DF_MUST_USE df_status

@@ -108,9 +108,6 @@ DF_EXPORT void df_pipe_free(struct df_pipe *pipe);
    pipe.  */
 DF_EXPORT DF_MUST_USE df_status df_pipe_run(struct df_pipe *pipe);
 
-/* Make a running pipe fail with the calling thread's last error.  */
-DF_EXPORT void df_pipe_fail(struct df_pipe *pipe);
-
 /* Whether it failed.  From any thread.  */
 DF_EXPORT bool df_pipe_failed(struct df_pipe *pipe);
 
@@ -124,7 +121,6 @@ DF_EXPORT double df_pipe_seconds(struct df_pipe *pipe);
 DF_EXPORT size_t df_worker_index(const struct df_worker *worker);
 DF_EXPORT void *df_worker_state(const struct df_worker *worker);
 DF_EXPORT void *df_worker_context(const struct df_worker *worker);
-DF_EXPORT struct df_pipe *df_worker_pipe(const struct df_worker *worker);
 
 /* df_event_wait, booked as waiting for input instead of work.  */
 DF_EXPORT DF_MUST_USE df_status df_worker_await(struct df_worker *worker,

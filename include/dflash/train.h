@@ -84,7 +84,9 @@ struct df_trial {
     struct df_generator_options options;
     const struct df_prompt *prompts; /* [n] */
     size_t n;
-    int64_t interval; /* steps between trials; 0: after the last step only */
+    int64_t interval; /* steps between trials; 0: after the last step only.
+                         One due at first_step comes before that step: the
+                         run may have been stopped before it */
 };
 
 /* Calls come from threads of the pipe.  Any may be NULL.  While DECODED runs,

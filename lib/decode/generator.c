@@ -126,7 +126,9 @@ check_options(const struct df_generator_options *o, size_t b)
                        "them new, %zu rows of a prefill",
                        o->concurrency, o->max_seqlen, o->max_new_tokens,
                        o->prefill_rows);
-    if (!(o->temperature >= 0))
+    /* Logits over a temperature of next to nothing aren't finite.  */
+    if (!(o->temperature >= 0)
+        || (o->temperature > 0 && o->temperature < 1e-30f))
         return DF_FAIL(DF_INVALID, "decoding: temperature is %g",
                        (double) o->temperature);
     if (o->forced_accept > b)

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "dflash/philox.h"
-#include "dflash/philox.h"
 #include "draft/anchors_internal.h"
 
 /* Make the block at place P of the sequence whose rows are [FIRST, END).  */

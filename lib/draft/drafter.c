@@ -199,12 +199,6 @@ df_drafter_free(struct df_drafter *d)
     free(d);
 }
 
-const struct df_drafter_config *
-df_drafter_get_config(const struct df_drafter *d)
-{
-    return &d->config;
-}
-
 void *
 df_drafter_features(struct df_drafter *d)
 {
@@ -215,10 +209,4 @@ const void *
 df_drafter_hidden(const struct df_drafter *d)
 {
     return d->hidden;
-}
-
-const int32_t *
-df_drafter_predictions(const struct df_drafter *d)
-{
-    return d->pred;
 }

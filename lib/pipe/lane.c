@@ -239,7 +239,8 @@ df_lane_finish(struct df_worker *worker)
     if (lane == &run->lanes[0]
         && atomic_load(&run->steps_done) > run->steps_saved) {
         run->save_due = true;
-        run->trial_due = run->o.trial.n > 0 && !run->stopping;
+        run->trial_due =
+            df_trial_is_due(run, run->steps_done) && !run->stopping;
     }
     DF_TRY(df_lane_pause(worker, lane));
     return df_stream_sync(lane->compute);

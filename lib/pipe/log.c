@@ -19,6 +19,13 @@ add_sums(struct df_loss_sums *to, const struct df_loss_sums *from)
     }
 }
 
+/* Of nothing it is no number.  */
+static double
+ratio(double part, double whole)
+{
+    return whole > 0 ? part / whole : (double) NAN;
+}
+
 static void
 fill_accuracy(struct df_record *r, const struct df_loss_sums *sums)
 {
@@ -30,7 +37,7 @@ fill_accuracy(struct df_record *r, const struct df_loss_sums *sums)
         r->slot_accuracy[j] =
             sums->total[j] > 0 ? sums->correct[j] / sums->total[j] : -1;
     }
-    r->accuracy = correct / total;
+    r->accuracy = ratio(correct, total);
 }
 
 static struct df_record
@@ -41,13 +48,14 @@ make_record(const struct df_run *run, const struct df_tally *t,
                           .step = m->step,
                           .epoch = m->epoch,
                           .block_size = run->o.limits.block_size,
-                          .accept_length = t->sums.accept / t->sums.blocks,
+                          .accept_length =
+                              ratio(t->sums.accept, t->sums.blocks),
                           .seconds = df_pipe_seconds(run->pipe),
                           .tokens = t->tokens};
     double denominator =
         run->o.objective.dpace ? (double) t->sequences : t->sums.weight;
 
-    r.loss = t->sums.loss / denominator;
+    r.loss = ratio(t->sums.loss, denominator);
     fill_accuracy(&r, &t->sums);
     return r;
 }

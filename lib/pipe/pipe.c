@@ -23,8 +23,9 @@ df_worker_stopped(const struct df_worker *w)
     return w->pipe->failed || w->stage < w->pipe->enough;
 }
 
-void
-df_pipe_fail(struct df_pipe *p)
+/* P fails with the calling thread's last error.  */
+static void
+fail(struct df_pipe *p)
 {
     pthread_mutex_lock(&p->lock);
     if (!p->failed) {
@@ -118,7 +119,7 @@ run_worker(void *arg)
     if (status == DF_END && w->def->finish)
         status = w->def->finish(w);
     if (status != DF_OK && status != DF_END && status != DF_CANCELED)
-        df_pipe_fail(w->pipe);
+        fail(w->pipe);
     if (out)
         df_channel_close(out, w->pipe);
     return NULL;
@@ -211,7 +212,7 @@ report_thread_failure(struct df_worker *w, int err)
 {
     (void) DF_FAIL(DF_NO_MEMORY, "thread %zu of stage %s: %s", w->index,
                    w->def->name, strerror(err));
-    df_pipe_fail(w->pipe);
+    fail(w->pipe);
 }
 
 df_status

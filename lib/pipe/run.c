@@ -218,6 +218,7 @@ df_run_train(struct df_run *run)
         lane->step = run->o.first_step;
         DF_TRY(df_drafter_clear_gradients(lane->drafter, lane->compute));
     }
+    run->trial_due = df_trial_is_due(run, run->o.first_step);
     return df_pipe_run(run->pipe);
 }
 

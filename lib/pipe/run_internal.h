@@ -208,11 +208,12 @@ DF_MUST_USE df_status df_lane_pause(struct df_worker *worker,
                                     struct df_lane *lane);
 
 /* Trials of the first lane's drafter, if RUN's options want any: their target,
-   before all others; what else they need; the largest once; one, told to the
-   observer.  */
+   before all others; what else they need; the largest once; whether one
+   follows STEP done steps; one, told to the observer.  */
 DF_MUST_USE df_status df_trial_make_target(struct df_run *run);
 DF_MUST_USE df_status df_trial_make(struct df_run *run);
 DF_MUST_USE df_status df_trial_warm_up(struct df_run *run);
+bool df_trial_is_due(const struct df_run *run, int64_t step);
 DF_MUST_USE df_status df_trial_run(struct df_run *run, int64_t step);
 
 /* Write a checkpoint of the first lane's drafter.  */

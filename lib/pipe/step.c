@@ -111,6 +111,18 @@ update(struct df_run *run, struct df_lane *lane, double denominator, double lr)
     return df_drafter_clear_gradients(lane->drafter, lane->compute);
 }
 
+/* The optimizer's numbers for the log; without a step they are 0.  */
+static df_status
+note_state(struct df_lane *lane, struct df_metric *metric, bool stepped)
+{
+    if (stepped)
+        return df_copy(lane->compute, metric->state,
+                       df_drafter_flat(lane->drafter).state,
+                       sizeof *metric->state);
+    *metric->state = (struct df_step_state){0};
+    return DF_OK;
+}
+
 /* After the step, on the first lane: count, and note if it is time to save,
    or to try the drafter.  */
 static void
@@ -122,10 +134,7 @@ conclude(struct df_run *run, int64_t done)
     if (run->stopping)
         atomic_store(&run->stopped, true);
     run->save_due = due || run->stopping || done == run->steps;
-    run->trial_due = run->o.trial.n > 0 && !run->stopping
-                     && (done == run->steps
-                         || (run->o.trial.interval > 0
-                             && done % run->o.trial.interval == 0));
+    run->trial_due = df_trial_is_due(run, done) && !run->stopping;
 }
 
 static bool
@@ -188,9 +197,7 @@ end_step(struct df_worker *worker, struct df_lane *lane,
     if (metric && metric->index + 1 == metric->count) {
         metric->has_state = true;
         metric->learning_rate = lr;
-        DF_TRY(df_copy(lane->compute, metric->state,
-                       df_drafter_flat(lane->drafter).state,
-                       sizeof *metric->state));
+        DF_TRY(note_state(lane, metric, denominator > 0));
     }
     lane->denominator = 0;
     lane->step++;

@@ -28,6 +28,16 @@ df_trial_make(struct df_run *run)
                             &run->o.trial.options);
 }
 
+bool
+df_trial_is_due(const struct df_run *run, int64_t step)
+{
+    const struct df_trial *t = &run->o.trial;
+
+    return t->n > 0 && step > 0
+           && (step == run->steps
+               || (t->interval > 0 && step % t->interval == 0));
+}
+
 df_status
 df_trial_warm_up(struct df_run *run)
 {

@@ -24,12 +24,6 @@ df_worker_context(const struct df_worker *w)
     return w->pipe->def->context;
 }
 
-struct df_pipe *
-df_worker_pipe(const struct df_worker *w)
-{
-    return w->pipe;
-}
-
 df_status
 df_worker_await(struct df_worker *w, struct df_event *event)
 {

@@ -23,4 +23,8 @@ check_input(const struct tool *tool)
         option_reject(tool, &input.token_budget,
                       "%ld is below --max-length, which is %ld",
                       input.token_budget, input.max_length);
+    if (input.max_batch_size > input.token_budget)
+        option_reject(tool, &input.max_batch_size,
+                      "%ld is above --token-budget, which is %ld",
+                      input.max_batch_size, input.token_budget);
 }

@@ -63,6 +63,36 @@ is_bad_sample(df_status status)
 }
 
 df_status
+captures_check_length(const struct capture_source *c, uint32_t file,
+                      uint64_t index, size_t n)
+{
+    if (n > 0 && n <= (size_t) input.max_length)
+        return DF_OK;
+    return DF_FAIL(DF_SHAPE,
+                   "%s: sample %llu has %zu tokens, not 1 to --max-length, "
+                   "which is %ld",
+                   df_captures_path(c->captures, file),
+                   (unsigned long long) index, n, input.max_length);
+}
+
+/* Whether SAMPLE is good, and something can be learnt from it.  */
+static df_status
+check_sample(const struct capture_source *c,
+             const struct df_capture_sample *sample, uint32_t file)
+{
+    const char *path = df_captures_path(c->captures, file);
+
+    DF_TRY(df_capture_sample_check(&c->header, sample, path));
+    if (df_anchor_candidates(sample->loss_mask, sample->n, &c->session->limits)
+        == 0)
+        return DF_FAIL(DF_INVALID,
+                       "%s: sample %llu: nowhere two supervised tokens in a "
+                       "row",
+                       path, (unsigned long long) sample->index);
+    return DF_OK;
+}
+
+df_status
 captures_read(void *arg, size_t thread, uint32_t index,
               struct df_capture_sample *out)
 {
@@ -73,8 +103,7 @@ captures_read(void *arg, size_t thread, uint32_t index,
         df_captures_read(c->captures, entry, c->scratch[thread], out);
 
     if (status == DF_OK)
-        status = df_capture_sample_check(&c->header, out,
-                                         df_captures_path(c->captures, file));
+        status = check_sample(c, out, file);
     if (!is_bad_sample(status))
         return status;
     out->n = 0;
@@ -91,16 +120,17 @@ captures_next(void *arg, struct df_capture_sample *out)
         struct df_capture_scratch *scratch = c->scratch[0];
         df_status status = df_captures_next(c->captures, scratch, out);
 
-        if (status == DF_OK)
-            status = df_capture_sample_check(&c->header, out,
-                                             df_captures_path(c->captures, 0));
-        if (status == DF_OK && out->n > 0
-            && out->n <= (size_t) input.max_length)
-            return DF_OK;
-        if (status == DF_OK) {
+        if (status == DF_OK
+            && captures_check_length(c, 0, out->index, out->n) != DF_OK) {
+            if (input.strict)
+                return DF_SHAPE;
             c->too_long++;
             continue;
         }
+        if (status == DF_OK)
+            status = check_sample(c, out, 0);
+        if (status == DF_OK)
+            return DF_OK;
         if (!is_bad_sample(status))
             return status;
         c->last = *df_error_last();

@@ -9,8 +9,6 @@
 #include "dflash-train/captures_private.h"
 #include "dflash-train/options.h"
 
-#define MAX_BATCHES ((json_int_t) 1 << 40)
-
 /* A file that isn't whole, or a sample that is there twice: what is there of
    it is trained on, once.  A stream that was copied first has broken off, as a
    pipe does.  */
@@ -123,18 +121,19 @@ notes_of(const struct capture_source *c, size_t file)
     return notes ? json_loads(notes, 0, NULL) : NULL;
 }
 
-/* The number KEY of NOTES, 0 if there is none.  */
+/* The number KEY of the notes O, or 0.  */
 static df_status
-read_note(const struct capture_source *c, const json_t *notes, const char *key,
-          json_int_t max, json_int_t *out)
+read_note(const struct capture_source *c, const json_t *o, const char *key,
+          json_int_t *out)
 {
-    const json_t *value = json_object_get(notes, key);
+    const json_t *value = json_object_get(o, key);
+    bool known = value && !json_is_null(value);
 
     *out = json_integer_value(value);
-    if ((value && !json_is_integer(value)) || *out < 0 || *out > max)
+    if (known && (!json_is_integer(value) || *out < 0 || *out > UINT32_MAX))
         return DF_FAIL(DF_FORMAT,
-                       "%s: %s in its notes isn't a number within 0 and %lld",
-                       df_captures_path(c->captures, 0), key, (long long) max);
+                       "%s: notes: %s is no number from 0 to 4294967295",
+                       df_captures_path(c->captures, 0), key);
     return DF_OK;
 }
 
@@ -143,13 +142,12 @@ read_notes(struct capture_source *c)
 {
     json_t *o = notes_of(c, 0);
     struct notes *n = &c->notes;
-    df_status status = read_note(c, o, "batches", MAX_BATCHES, &n->batches);
+    df_status status = read_note(c, o, "batches", &n->batches);
 
     if (status == DF_OK)
-        status = read_note(c, o, "token_budget", INT32_MAX, &n->token_budget);
+        status = read_note(c, o, "token_budget", &n->token_budget);
     if (status == DF_OK)
-        status =
-            read_note(c, o, "max_batch_size", INT32_MAX, &n->max_batch_size);
+        status = read_note(c, o, "max_batch_size", &n->max_batch_size);
     json_decref(o);
     return status;
 }
@@ -185,6 +183,8 @@ list_samples(struct capture_source *c)
         return DF_FAIL(DF_NO_MEMORY, "%zu samples", n);
     for (size_t i = 0; i < n; i++) {
         struct df_capture_sample unused;
+        df_status status =
+            captures_check_length(c, e[i].file, e[i].index, e[i].n);
 
         /* That of a folder may be bad, and is named then.  */
         if (e[i].n == 0
@@ -193,14 +193,9 @@ list_samples(struct capture_source *c)
             DF_TRY(captures_leave_out(c, NULL));
             continue;
         }
-        if (e[i].n == 0 || e[i].n > (size_t) input.max_length) {
+        if (status != DF_OK) {
             if (input.strict)
-                return DF_FAIL(DF_SHAPE,
-                               "%s: sample %llu has %zu tokens, not 1 to "
-                               "--max-length, which is %ld",
-                               df_captures_path(c->captures, e[i].file),
-                               (unsigned long long) e[i].index, e[i].n,
-                               input.max_length);
+                return status;
             c->too_long++;
             continue;
         }

@@ -54,4 +54,8 @@ df_status captures_leave_out(struct capture_source *c, bool *known);
 df_status captures_expand(const struct string_list *words,
                           struct string_list *files);
 
+/* DF_SHAPE unless a sample of N tokens can be trained on.  */
+df_status captures_check_length(const struct capture_source *c, uint32_t file,
+                                uint64_t index, size_t n);
+
 #endif

@@ -27,23 +27,34 @@ prepare(struct session *s)
 }
 
 static df_status
-train(struct session *s)
+run_pipe(struct session *s)
 {
     df_status status;
 
-    if (s->first_step == s->steps) {
-        message_note("%s: all %lld steps are done: nothing to train",
-                     opt.output, (long long) s->first_step);
-        return export_drafter(s);
-    }
     places_tell(&s->places);
     DF_TRY(watch_start(s));
     status = df_run_train(s->run);
     ticker_stop();
     DF_TRY(status);
-    DF_TRY(metrics_check(s));
+    return metrics_check(s);
+}
+
+/* Of a run that is complete, what comes behind the last step is done again:
+   it may have been killed before that.  */
+static df_status
+train(struct session *s)
+{
+    bool complete = s->first_step == s->steps;
+
+    if (complete)
+        message_note("%s: all %lld steps are done: nothing to train",
+                     opt.output, (long long) s->first_step);
+    if (!complete || s->eval_set.n > 0)
+        DF_TRY(run_pipe(s));
     if (!df_run_stopped(s->run))
         DF_TRY(export_drafter(s));
+    if (complete)
+        return DF_OK;
     DF_TRY(report(s));
     return captures_conclude(s);
 }

@@ -12,32 +12,45 @@
 #include "dflash-train/options.h"
 #include "dflash-train/output.h"
 
-/* Whether a resumed run will write LINE again, or it isn't whole: a line of
-   a step behind LAST, or of an evaluation after LAST steps.  */
+/* Whether what S does every INTERVAL steps, and after the last, is due at the
+   step that it resumes at.  */
 static bool
-comes_again(const char *line, ssize_t len, int64_t last)
+is_due(const struct session *s, long interval)
+{
+    return s->first_step == s->steps
+           || (interval > 0 && s->first_step % interval == 0);
+}
+
+/* Whether a resumed run will write LINE again, or it isn't whole: a line of
+   a step behind those done, or of an evaluation or a trial behind them.  */
+static bool
+comes_again(const struct session *s, const char *line, ssize_t len)
 {
     json_error_t err;
     json_t *json = json_loadb(line, (size_t) len, 0, &err);
     json_t *number = json_object_get(json, "step");
     int64_t step = json_is_integer(number) ? json_integer_value(number) : -1;
-    bool eval = json_object_get(json, "eval_loss") != NULL;
+    bool eval = json_object_get(json, "eval_loss") && s->eval_set.n > 0
+                && is_due(s, opt.eval_interval);
+    bool trial = json_object_get(json, "decoded_accept_length") && s->trial
+                 && is_due(s, opt.eval_decode_interval);
 
     json_decref(json);
-    return line[len - 1] != '\n' || step < 0 || step > last
-           || (eval && step == last);
+    return line[len - 1] != '\n' || step < 0 || step > s->first_step
+           || (step == s->first_step && (eval || trial));
 }
 
 static bool
-cut_off(FILE *fp, int64_t last)
+cut_off(const struct session *s)
 {
+    FILE *fp = s->metrics;
     char *line = NULL;
     size_t size = 0;
     ssize_t n;
     off_t keep = 0;
 
     rewind(fp);
-    while ((n = getline(&line, &size, fp)) > 0 && !comes_again(line, n, last))
+    while ((n = getline(&line, &size, fp)) > 0 && !comes_again(s, line, n))
         keep += n;
     free(line);
     return !ferror(fp) && ftruncate(fileno(fp), keep) == 0;
@@ -57,9 +70,7 @@ open_at(struct session *s, const char *path)
     bool goes_on = s->resume_from != NULL;
 
     s->metrics = fopen(path, goes_on ? "a+" : "w");
-    if (!s->metrics
-        || (goes_on && is_regular(s->metrics)
-            && !cut_off(s->metrics, s->first_step)))
+    if (!s->metrics || (goes_on && is_regular(s->metrics) && !cut_off(s)))
         return DF_FAIL_ERRNO(DF_IO, "%s: %s", path, strerror(errno));
     return DF_OK;
 }

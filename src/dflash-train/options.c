@@ -113,7 +113,7 @@ static const struct option_def options[] = {
      .unset = "1, or what --max-steps needs",
      .help = "go through the data N times"},
     {OPT_INT, 0, "max-steps", "N", &opt.max_steps, .min = 1,
-     .max = LONG_MAX / 2, .unset = "none", .help = "stop after N steps"},
+     .max = UINT32_MAX, .unset = "none", .help = "stop after N steps"},
     {OPT_REAL, 0, "learning-rate", "R", &opt.learning_rate,
      .range = {.max = 1e3, .above_min = true},
      .help = "let the learning rate rise to R, then fall to 0"},

@@ -1,6 +1,7 @@
 #include <config.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +111,11 @@ find_checkpoint(struct session *s)
     }
     DF_TRY(df_checkpoint_newest(s->checkpoint_dir, &s->resume_from,
                                 &s->first_step, &broken));
+    if (broken > 0 && !s->resume_from)
+        return DF_FAIL(DF_FORMAT,
+                       "%s: none of the %zu checkpoints can be read: "
+                       "--overwrite begins anew",
+                       s->checkpoint_dir, broken);
     if (broken > 0)
         message_warn("%s: %zu newer checkpoints are broken and passed over",
                      s->checkpoint_dir, broken);
@@ -145,8 +151,9 @@ remove_folder(const char *path, const char *const *files)
     rmdir(path);
 }
 
-static const char *const drafter_files[] = {"config.json", "model.safetensors",
-                                            "accept.json", NULL};
+/* accept.json goes first: without the rest it would stand for a drafter.  */
+static const char *const drafter_files[] = {"accept.json", "config.json",
+                                            "model.safetensors", NULL};
 
 /* Take away what an old run left.  */
 static df_status
@@ -225,7 +232,20 @@ abandon_output(struct session *s)
         rmdir(opt.output);
 }
 
-/* Beside the old one, then in its place.  */
+/* The folder ASIDE becomes PATH, and what was there goes.  They are swapped,
+   so that one of both is there at any time; where the file system can't do
+   that, there is a moment without.  */
+static df_status
+take_place(const char *aside, const char *path)
+{
+    if (renameat2(AT_FDCWD, aside, AT_FDCWD, path, RENAME_EXCHANGE) == 0) {
+        remove_folder(aside, drafter_files);
+        return DF_OK;
+    }
+    remove_folder(path, drafter_files);
+    return rename(aside, path) ? io_failure(path) : DF_OK;
+}
+
 df_status
 output_replace(const char *name, output_fn *write, struct session *s)
 {
@@ -241,13 +261,10 @@ output_replace(const char *name, output_fn *write, struct session *s)
     status = make_folder(aside);
     if (status == DF_OK)
         status = write(s, aside);
-    if (status != DF_OK) {
+    if (status == DF_OK)
+        status = take_place(aside, path);
+    if (status != DF_OK)
         remove_folder(aside, drafter_files);
-        goto out;
-    }
-    remove_folder(path, drafter_files);
-    if (rename(aside, path))
-        status = io_failure(path);
 out:
     free(path);
     free(aside);

@@ -139,7 +139,7 @@ report(struct session *s)
     if (opt.stats && strcmp(opt.stats, "-") != 0)
         DF_TRY(write_json(s, &r));
     if (stopped)
-        printf("stopped; go on with --resume\n");
+        printf("stopped%s\n", s->plan ? "; go on with --resume" : "");
     else
         printf("drafter: %s/drafter\n", opt.output);
     return DF_OK;

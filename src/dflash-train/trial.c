@@ -22,7 +22,7 @@ enum {
 
 struct trial {
     struct df_prompt *prompts; /* [n] */
-    size_t n;
+    size_t n, longest;         /* and tokens of the longest one */
     struct stop_list stops;
     size_t trials;
     double last, best; /* mean accept lengths; 0: none */
@@ -42,6 +42,8 @@ take_prompts(struct trial *t, struct sample_source *source)
             return DF_FAIL(DF_NO_MEMORY, "prompt %zu", i);
         memcpy(ids, sample.ids, sample.n * sizeof *ids);
         t->prompts[i] = (struct df_prompt){sample.id, ids, sample.n};
+        if (sample.n > t->longest)
+            t->longest = sample.n;
     }
     return DF_OK;
 }
@@ -108,8 +110,7 @@ trial_options(const struct session *s)
         .n = t->n,
         .interval = opt.eval_decode_interval,
         .options = {.concurrency = t->n < CONCURRENCY ? t->n : CONCURRENCY,
-                    .max_seqlen =
-                        (size_t) (input.max_length + opt.eval_decode_tokens),
+                    .max_seqlen = t->longest + (size_t) opt.eval_decode_tokens,
                     .max_new_tokens = (size_t) opt.eval_decode_tokens,
                     .prefill_rows = PREFILL,
                     .seed = (uint64_t) input.seed,

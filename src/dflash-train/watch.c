@@ -12,7 +12,7 @@
 #include "dflash-train/session.h"
 
 static struct {
-    pthread_mutex_t lock;     /* guards LAST in the session, and RATE */
+    pthread_mutex_t lock;     /* guards LAST in the session, and the next */
     double tokens_per_second; /* smoothed */
     bool told;                /* that a signal came */
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -37,15 +37,16 @@ slowest(struct session *s)
     return stats.stage_names[df_run_bottleneck(&stats)];
 }
 
+/* RATE: tokens a second.  */
 static void
-print_step(struct session *s, const struct df_record *r,
+print_step(struct session *s, const struct df_record *r, double rate,
            void (*print)(const char *format, ...))
 {
     print("step %lld/%lld  %s tokens/s  loss %.4f  accept length %.3f  "
           "ETA %s  slowest %s",
           (long long) r->step + 1, (long long) s->steps,
-          format_count(watch.tokens_per_second).text, r->loss,
-          r->accept_length, format_duration(remaining(s, r)).text, slowest(s));
+          format_count(rate).text, r->loss, r->accept_length,
+          format_duration(remaining(s, r)).text, slowest(s));
 }
 
 static void
@@ -63,7 +64,7 @@ void
 watch_record(void *arg, const struct df_record *r)
 {
     struct session *s = arg;
-    double *rate = &watch.tokens_per_second;
+    double rate;
 
     /* A run without its numbers isn't worth its time.  */
     if (!metrics_write(s, r))
@@ -76,13 +77,15 @@ watch_record(void *arg, const struct df_record *r)
         message_warn("step %lld skipped: its gradient is not finite",
                      (long long) r->step + 1);
     pthread_mutex_lock(&watch.lock);
-    *rate = *rate > 0 ? 0.9 * *rate + 0.1 * r->tokens_per_second
-                      : r->tokens_per_second;
+    rate = watch.tokens_per_second;
+    rate = rate > 0 ? 0.9 * rate + 0.1 * r->tokens_per_second
+                    : r->tokens_per_second;
+    watch.tokens_per_second = rate;
     s->last = *r;
     pthread_mutex_unlock(&watch.lock);
     if (!progress_wanted()
         && ((r->step + 1) % opt.log_interval == 0 || r->step + 1 == s->steps))
-        print_step(s, r, message_note);
+        print_step(s, r, rate, message_note);
 }
 
 void
@@ -99,6 +102,7 @@ look(void *arg)
 {
     struct session *s = arg;
     struct df_record last;
+    double rate;
 
     if (signals_caught() && !watch.told) {
         watch.told = true;
@@ -107,9 +111,10 @@ look(void *arg)
     }
     pthread_mutex_lock(&watch.lock);
     last = s->last;
+    rate = watch.tokens_per_second;
     pthread_mutex_unlock(&watch.lock);
     if (last.seconds > 0 && progress_wanted())
-        print_step(s, &last, progress_show);
+        print_step(s, &last, rate, progress_show);
 }
 
 df_status

@@ -1,7 +1,7 @@
 # The target's own answers, and the drafter tried out by decoding: a drafter
 # that has learnt one answer by heart drafts whole blocks of it.
 . "$abs_top_srcdir/tests/tool/train.sh"
-plan 25
+plan 30
 
 cat > p.jsonl <<'END'
 {"prompt": "Tom has 4 apples and buys 5 more. How many has he?"}
@@ -51,8 +51,8 @@ generate data.jsonl --overwrite --max-new-tokens 40 2> err
 learn='--eval-data data.jsonl --eval-decode 1 --target-layer-ids 1,3
 --num-anchors 64 --max-length 96 --max-batch-size 1 --learning-rate 3e-3
 --eval-decode-tokens 30'
-ok 'overfitting one conversation' trains 0 run $learn --max-steps 60 \
-  --eval-decode-interval 30
+learn="$learn --max-steps 60 --eval-decode-interval 30"
+ok 'overfitting one conversation' trains 0 run $learn --save-interval 30
 cp out kept
 ok 'the accept length reaches the block size' grep -q \
   '"step":60,"decoded_accept_length":4\.0,' run/metrics.jsonl
@@ -64,4 +64,31 @@ ok 'the best drafter is kept' grep -q '"accept_length": 4' \
 ok 'as a drafter' cmp run/best/config.json run/drafter/config.json
 ok 'nothing is allocated after the warm-up' grep -q \
   '^allocations after warm-up: 0$' kept
+# What the clock doesn't say.
+lines () { metrics $1 | sed 's/,"decoding_seconds":[^,}]*//'; }
+lines run > wanted
+check () { lines $1 > got; diff wanted got && cmp run/best/$best $1/best/$best; }
+best=model.safetensors
+cp -r run killed; rm -r killed/checkpoints/step-60 killed/best killed/drafter
+sed '/"step":30,"epoch"/q' run/metrics.jsonl > killed/metrics.jsonl
+ok 'resumed behind a kill between saving and decoding' \
+  trains 0 killed $learn --resume
+ok '  it is the unbroken run' check killed
+ok 'resumed when all is done' trains 0 killed $learn --resume
+ok '  it decodes again' check killed
+# The device's memory, with answers and without them.
+bytes () {
+  trains 0 bytes --overwrite --max-steps 1 --stats=s.json --token-budget 1024 \
+    --eval-data data.jsonl --eval-decode-tokens 8 "$@" &&
+    sed -n 's/.*"device_bytes": \([0-9]*\).*/\1/p' s.json
+}
+check () {
+  short=`expr \`bytes --max-length 96 --eval-decode 1\` - \
+    \`bytes --max-length 96\``
+  long=`expr \`bytes --max-length 1024 --eval-decode 1\` - \
+    \`bytes --max-length 1024\``
+  echo "# $short $long"
+  test $short = $long
+}
+ok 'what decoding needs depends on the prompts, not on --max-length' check
 ok '--eval-decode needs prompts' trains 2 other --eval-decode 1

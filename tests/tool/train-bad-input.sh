@@ -109,7 +109,7 @@ cat > lines <<'END_OF'
 END_OF
 
 n=`cat targets lines | wc -l`
-plan `expr $n + 38`
+plan `expr $n + 41`
 
 # The message is the last line; before it there may be notes on the data.
 one_line () {
@@ -201,6 +201,11 @@ state o > after
 ok '  leaves what was there' cmp before after
 ok 'a run may be replaced' trains 0 o --max-steps 1 --overwrite
 ok '  its checkpoints too' test "`ls o/checkpoints`" = step-1
+echo mine > o/drafter/note
+ok 'a run whose drafter has a file beside it' trains 0 o --max-steps 1 \
+  --overwrite
+ok '  has a new drafter' test -f o/drafter/model.safetensors
+ok '  and the file is still there' grep -rqx mine o
 ok '--resume where nothing is begins' trains 0 fresh --resume --max-steps 1
 ok '  and says so' says 'fresh: no checkpoint yet: beginning with step 0'
 mkdir mine; echo mine > mine/note

@@ -2,7 +2,7 @@
 # by bit, in whatever format, layout and order it was written.
 . "$abs_top_srcdir/tests/tool/train.sh"
 . "$abs_top_srcdir/tests/tool/capture.sh"
-plan 112
+plan 115
 head -n 3 data.jsonl > few.jsonl
 
 # Live, of one epoch and of two, without noise and with it.
@@ -266,6 +266,19 @@ ok '  and without checks goes unnoticed' offline 0 o bad.dfs --verify off \
   --overwrite
 check () { offline 0 o bad.dfs --max-batch-size 1 --epochs 2 --overwrite; }
 ok 'a batch that is left without samples does no harm' check
+made () { # FILE WORD...: random states of the target's layer 1
+  "$abs_top_builddir/tests/tool/make-capture" "$@" hidden=256 layers=1 vocab=0
+}
+made unmasked.h5 samples=3 tokens=20 unmask=1
+check () {
+  offline 0 o unmasked.h5 --max-batch-size 1 --epochs 2 --overwrite &&
+    says 'left out: unmasked.h5: sample 1: nowhere two supervised tokens in' &&
+    says 'warning: 1 samples of the captures are bad'
+}
+ok 'a sample without anchors is left out' check
+ok '  and a step of nothing has no numbers' test `grep -c \
+  '"loss":null,"accuracy":null,"accept_length":null,.*"grad_norm":0.0,' \
+  o/metrics.jsonl` = 2
 pipe_in () { # FILE STATUS OPTION...
   file=$1 want=$2; shift 2
   dflash-train --target "$target" --captures - --output o $tiny --overwrite \
@@ -283,41 +296,15 @@ check () {
     says '1 samples of the captures are bad'
 }
 ok "  and so is one that can't be read" check
-# A sample without tokens, before the end record.
-le64 () { # below 65536
-  printf "\\`printf %o \`expr $1 % 256\``\\`printf %o \`expr $1 / 256\``"
-  printf '\0\0\0\0\0\0'
-}
-none='{"__metadata__":{"index":"99","id":"6488064"}'
-for t in checks:U64:,2 hidden_states.0:BF16:,256 hidden_states.1:BF16:,256 \
-  input_ids:I32: loss_mask:U8:; do
-  IFS=: read -r name type more <<END_OF
-$t
-END_OF
-  none="$none,\"$name\":{\"dtype\":\"$type\",\"shape\":[0$more],"
-  none="$none\"data_offsets\":[0,0]}"
-done
-none="$none}"
-{ head -c `expr \`wc -c < split.dfs\` - 16` split.dfs
-  le64 `expr 8 + ${#none}`; le64 ${#none}; printf %s "$none"
-  le64 0; le64 13; } > empty.dfs
-check () {
-  cat empty.dfs | pipe_in /dev/stdin 0 && says '1 samples .* or empty, were l'
-}
-ok '  and one without tokens' check
-ok '    as in a file' offline 0 o empty.dfs --overwrite
-# What the header says of the batches to come.
+# What the header says of the batches to come, besides their number.
 while IFS='|' read -r key value; do
   LC_ALL=C sed "1s/\"$key\":[0-9]*/\"$key\":$value/" split.dfs > odd.dfs
   check () {
     cat odd.dfs | pipe_in /dev/stdin 2 &&
-      says "^dflash-train: standard input: $key in its notes isn't a number w"
+      says "^dflash-train: standard input: notes: $key is no number from 0 to"
   }
-  ok "  $key of $value are refused" check
+  ok "  a $key of $value is refused" check
 done <<'END_OF'
-batches|-6
-batches|9223372036854775807
-batches|"six"
 token_budget|4294967296
 max_batch_size|-1
 END_OF
@@ -332,6 +319,30 @@ check () {
     says 'truncated after sample' && test -d o/checkpoints
 }
 ok '  also if it is kept' check
+check () {
+  cat split.dfs | pipe_in /dev/stdin 0 --max-length 30 &&
+    says '[0-9] samples longer than --max-length, or empty, were left out'
+}
+ok 'samples of a pipe that are too long are left out' check
+check () {
+  cat split.dfs | pipe_in /dev/stdin 2 --max-length 30 --strict &&
+    says 'standard input: sample [0-9]* has [0-9]* tokens, not 1 to --max-length'
+}
+ok '  with --strict they are refused' check
+made empty.dfs samples=4 tokens=0 grow=20
+check () {
+  cat empty.dfs | pipe_in /dev/stdin 0 --max-steps 3 &&
+    says '1 samples longer than --max-length, or empty, were left out'
+}
+ok 'so is an empty one' check
+for batches in -1 9223372036854775807 '"6"'; do
+  check () {
+    LC_ALL=C sed '1s/"batches":[0-9]*/"batches":'$batches/ split.dfs |
+      pipe_in /dev/stdin 2 && says \
+      '^dflash-train: standard input: notes: batches is no number from 0 to 42'
+  }
+  ok "a pipe of $batches batches is refused" check
+done
 check () { cat split.dfs | pipe_in /dev/stdin 2 --epochs 2; }
 ok 'more epochs from a pipe are refused' check
 ok '  with the way out' says 'a pipe is read once: --spool keeps it'

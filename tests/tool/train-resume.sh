@@ -1,6 +1,6 @@
 # A run that was stopped goes on as if it hadn't been.
 . "$abs_top_srcdir/tests/tool/train.sh"
-plan 74
+plan 83
 
 run='--epochs 3 --noise 0.1 --save-interval 4 --seed 7'
 eval='--eval-data few.jsonl --eval-interval 5'
@@ -120,6 +120,17 @@ rm -r evals/drafter evals/checkpoints/step-15 evals/checkpoints/step-18
 ok 'resumed where one is due' trains 0 evals $run $eval --resume
 metrics evals > got
 ok '  it does each once and sees the same' diff wanted got
+check () {
+  metrics evals > got
+  says 'evals: all 18 steps are done: nothing to train' && diff wanted got
+}
+ok 'resumed when all is done' trains 0 evals $run $eval --resume
+ok '  its last evaluation is done again' check
+sed '$d' wanted > evals/metrics.jsonl
+ok 'resumed behind a kill before that' trains 0 evals $run $eval --resume
+ok '  likewise' check
+ok 'resumed without evaluations' trains 0 evals $run --resume
+ok '  those that were done stay' check
 
 # Broken checkpoints.
 broken () { # LABEL COMMANDS; in the folder of the newest checkpoint
@@ -145,6 +156,13 @@ ok 'a newer broken checkpoint' \
   trains 0 broken $run --resume --save-interval 3 --keep 1 --max-steps 18
 ok '  does not count among those to keep' \
   test "`checkpoints broken`" = 'step-18 '
+
+cut_at broken 12; rm broken/checkpoints/step-12/state.json
+metrics broken > before
+ok 'where no checkpoint is whole' trains 2 broken $run --resume
+ok '  none is named' says 'broken/checkpoints: none of the 1 checkpoints can be'
+metrics broken > after
+ok '  and nothing begins anew' cmp before after
 
 # What a resumed run must share.
 while IFS='|' read -r options message; do

@@ -28,7 +28,7 @@ DFLASH_RESUME=maybe||DFLASH_RESUME (--resume): 'maybe' is neither true nor false
 -|--min-ready 0|--min-ready: 0 is not within 1 and 4096
 -|--accumulate 0|--accumulate: 0 is not within 1 and 65536
 -|--max-steps 0x10|--max-steps: '0x10' is not a whole number
--|--max-steps 99999999999999999999|--max-steps: 99999999999999999999 is not within 1 and 4611686018427387903
+-|--max-steps 99999999999999999999|--max-steps: 99999999999999999999 is not within 1 and 4294967295
 -|--learning-rate nan|--learning-rate: 'nan' is not a decimal number
 -|--learning-rate inf|--learning-rate: 'inf' is not a decimal number
 -|--learning-rate 1e-4x|--learning-rate: '1e-4x' is not a decimal number
@@ -50,6 +50,7 @@ DFLASH_TARGET_LAYER_IDS=3,1||DFLASH_TARGET_LAYER_IDS (--target-layer-ids): layer
 -|--mask-token-id 4096|--mask-token-id: 4096, but the embedding of @ has 4096 rows
 -|--mask-token-id -1|--mask-token-id: -1 is not within 0 and 2147483647
 -|--max-length 100 --token-budget 99|--token-budget: 99 is below --max-length, which is 100
+-|--max-batch-size 129|--max-batch-size: 129 is above --token-budget, which is 128
 -|--target-devices gpu|--target-devices: device 'gpu' is not cpu, cpu:N or cuda:N with N from 0 to 63
 -|--drafter-devices cpu:0,,cpu:1|--drafter-devices: device '' is not cpu, cpu:N or cuda:N with N from 0 to 63
 -|--target-devices cpu:64x|--target-devices: device 'cpu:64x' is not cpu, cpu:N or cuda:N with N from 0 to 63

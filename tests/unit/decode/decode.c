@@ -263,6 +263,7 @@ test_refusals(struct rig *r)
      refused(r, &bad, 0, RIG_PROMPTS, status, part))
     BAD(concurrency, 0, DF_INVALID, "0 requests at a time");
     BAD(temperature, -1, DF_INVALID, "temperature is -1");
+    BAD(temperature, 1e-35f, DF_INVALID, "temperature is 1e-35");
     BAD(forced_accept, 5, DF_INVALID, "a block has 4 slots");
     BAD(max_seqlen, 200, DF_SHAPE, "204 are needed");
     BAD(concurrency, 80, DF_SHAPE, "320 and");
@@ -276,7 +277,7 @@ main(void)
     static struct rig_answer plain[RIG_PROMPTS], windowed[RIG_PROMPTS];
     struct rig r = {0};
 
-    plan(2 * 8 + 4 + 2 + 2 + 6);
+    plan(2 * 8 + 4 + 2 + 2 + 7);
     rig_make(&r, 0);
     test_ways(&r, "full attention", plain);
     test_counts(&r);

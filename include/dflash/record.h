@@ -239,7 +239,8 @@ DF_EXPORT DF_MUST_USE df_status df_captures_next(
 DF_EXPORT const struct df_capture_run *
 df_capture_runs(const struct df_capture_scratch *scratch, size_t *n);
 
-/* The image of the sample just read, if it came from a stream, or NULL.  */
+/* The image of the sample just read, be it bad, if it came from a stream; NULL
+   if the stream itself failed.  */
 DF_EXPORT const uint8_t *
 df_capture_image(const struct df_capture_scratch *scratch, size_t *size);
 

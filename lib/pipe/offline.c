@@ -97,11 +97,13 @@ peek(struct df_run *run)
 static bool
 fits(const struct df_batch *batch, const struct df_capture_sample *s)
 {
-    return batch->B < batch->limits.max_seqs
-           && batch->T + s->n <= batch->limits.max_tokens;
+    return batch->B == 0
+           || (batch->B < batch->limits.max_seqs
+               && batch->T + s->n <= batch->limits.max_tokens);
 }
 
-/* All samples of the batch that was captured next.  */
+/* The samples of the batch that was captured next, as far as they fit: two
+   batches of one number may meet, where captures were joined.  */
 static df_status
 read_pipe(struct df_run *run, struct df_reader_state *r,
           struct df_plan_item *item)
@@ -115,9 +117,8 @@ read_pipe(struct df_run *run, struct df_reader_state *r,
         atomic_store(&run->steps, (number + per_step - 1) / per_step);
         return DF_END;
     }
-    for (uint64_t batch = p->next.batch;
-         p->has_next && p->next.batch == batch
-         && (batch != DF_NO_BATCH || fits(r->box->batch, &p->next));) {
+    for (uint64_t batch = p->next.batch; p->has_next && p->next.batch == batch
+                                         && fits(r->box->batch, &p->next);) {
         DF_TRY(add(run, r, &p->next));
         p->has_next = false;
         DF_TRY(peek(run));

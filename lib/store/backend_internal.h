@@ -5,6 +5,9 @@
 
 #include "store/sample_internal.h"
 
+/* What an HDF5 file begins with.  */
+#define DF_H5_SIGNATURE "\211HDF\r\n\032\n"
+
 /* A file or folder being read; the formats embed it first.  */
 struct df_capture_file {
     const struct df_capture_file_ops *ops;

@@ -37,8 +37,7 @@ df_capture_file_free(struct df_capture_file *file)
 static df_status
 detect(const char *path, df_capture_open **out)
 {
-    static const char hdf5[8] = "\211HDF\r\n\032\n";
-    char magic[8] = "";
+    char magic[sizeof DF_H5_SIGNATURE - 1] = "";
     struct stat st;
     int fd;
 
@@ -55,7 +54,7 @@ detect(const char *path, df_capture_open **out)
     if (fd < 0)
         return DF_FAIL_ERRNO(DF_IO, "%s: %s", path, strerror(errno));
     if (pread(fd, magic, sizeof magic, 0) == sizeof magic
-        && memcmp(magic, hdf5, sizeof hdf5) == 0)
+        && memcmp(magic, DF_H5_SIGNATURE, sizeof magic) == 0)
         *out = df_h5_file_open;
     close(fd);
     return DF_OK;

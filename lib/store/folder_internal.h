@@ -20,7 +20,8 @@
 
 /* The rows of a data file: JSON lines with input_ids and loss_mask.  A row's
    number is that of its line, from 0 and without blank ones, unless the line
-   begins with {"index":I, as ours do; of two rows I the later counts.  */
+   begins with {"index":I, as ours do, or {"index": I, as Python's; of two rows
+   I the later counts.  */
 struct df_row {
     uint64_t index;
     size_t at, size; /* bytes of the file */

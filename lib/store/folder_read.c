@@ -259,17 +259,18 @@ read_header(struct folder *f, const char *path)
     return DF_OK;
 }
 
-/* What is known of each sample.  */
+/* What is known of a sample.  *GUESSED: it is the header that failed.  */
 static df_status
 look(struct folder *f, struct df_capture_entry *entry,
-     const struct df_captures_options *options)
+     const struct df_captures_options *options, bool *guessed)
 {
     struct df_tensors *ts = NULL;
     const struct df_tensor *hidden, *ids;
     const char *id;
     df_status status = open_sample(f, entry->index, &ts, &hidden, &ids);
 
-    if (status == DF_OK && f->base.head.header.K == 0)
+    *guessed = status == DF_OK && f->base.head.header.K == 0;
+    if (*guessed)
         status = guess_header(f, hidden, options);
     if (status == DF_OK)
         status = check_shape(&f->base.head.header, hidden);
@@ -280,6 +281,34 @@ look(struct folder *f, struct df_capture_entry *entry,
     }
     df_tensors_free(ts);
     return status;
+}
+
+/* Look at all samples.  For who minds problems himself a bad one is one
+   without tokens, which fails when it is read.  */
+static df_status
+look_at_all(struct folder *f, const struct df_captures_options *options)
+{
+    df_status bad = DF_OK;
+    bool guessed;
+
+    for (size_t i = 0; i < f->base.n_entries; i++) {
+        struct df_capture_entry *entry = &f->base.entries[i];
+        df_status status = look(f, entry, options, &guessed);
+
+        if (status == DF_NO_MEMORY || status == DF_IO
+            || (status != DF_OK && (guessed || !options->problem)))
+            return status;
+        if (status == DF_OK)
+            continue;
+        bad = status;
+        entry->id = entry->index << 16;
+    }
+    if (f->base.head.header.K > 0)
+        return DF_OK;
+    return bad != DF_OK
+               ? bad
+               : DF_FAIL(DF_FORMAT, "%s: no file hs_I.safetensors in it",
+                         f->base.path);
 }
 
 /* DATA.jsonl here or one folder above.  */
@@ -319,11 +348,7 @@ open_folder(struct folder *f, const struct df_captures_options *options)
         status = read_header(f, path);
     free(path);
     DF_TRY(status);
-    for (size_t i = 0; i < f->base.n_entries; i++)
-        DF_TRY(look(f, &f->base.entries[i], options));
-    if (f->base.head.header.K == 0)
-        return DF_FAIL(DF_FORMAT, "%s: no file hs_I.safetensors in it",
-                       f->base.path);
+    DF_TRY(look_at_all(f, options));
     return open_rows(f, options);
 }
 

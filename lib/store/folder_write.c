@@ -3,6 +3,7 @@
 
 #include <config.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -197,10 +198,19 @@ cut_data(const struct folder_writer *w, const char *path)
     return DF_OK;
 }
 
+/* A bad sample is written again.  */
+static void
+ignore(void *arg, df_status status, const char *message)
+{
+    (void) arg;
+    (void) status;
+    (void) message;
+}
+
 static df_status
 take_over(struct folder_writer *w, const char *path)
 {
-    const struct df_captures_options options = {0};
+    const struct df_captures_options options = {.problem = ignore};
     struct df_capture_file *file = NULL;
     df_status note, status = df_folder_open(&file, path, &options, &note);
     char text[200];
@@ -212,6 +222,8 @@ take_over(struct folder_writer *w, const char *path)
             DF_FAIL(DF_INVALID, "%s holds another capture: there and here, %s",
                     path, text);
     for (size_t i = 0; status == DF_OK && i < file->n_entries; i++) {
+        if (file->entries[i].n == 0)
+            continue;
         status = df_id_set_add(&w->base.ids, file->entries[i].id);
         w->base.count++;
     }
@@ -230,13 +242,29 @@ has_header(const char *path)
     return there;
 }
 
+/* Whether there are samples, which come after the header: so they aren't
+   ours.  */
+static bool
+has_samples(const char *path)
+{
+    DIR *dir = opendir(path);
+    const struct dirent *item;
+    bool found = false;
+
+    while (dir && !found && (item = readdir(dir)))
+        found = strncmp(item->d_name, "hs_", 3) == 0;
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
 df_status
 df_folder_writer_open(struct df_capture_writer **out, const char *path,
                       const struct df_capture_header *header,
                       const struct df_capture_writer_options *options)
 {
     struct folder_writer *w = calloc(1, sizeof *w);
-    bool made = false;
+    bool made, old;
 
     if (!w)
         return DF_FAIL(DF_NO_MEMORY, "%s", path);
@@ -255,6 +283,12 @@ df_folder_writer_open(struct df_capture_writer **out, const char *path,
         return DF_FAIL_ERRNO(DF_IO, "%s: %s", path, strerror(errno));
     if (!made && !options->resume)
         return DF_FAIL(DF_INVALID, "%s exists: resume it or remove it", path);
+    old = has_header(path);
+    if (!old && has_samples(path))
+        return DF_FAIL(DF_INVALID,
+                       "%s: has samples, but no " DF_FOLDER_HEADER
+                       ": another program's folder isn't added to",
+                       path);
     DF_TRY(open_data(w));
-    return has_header(path) ? take_over(w, path) : write_header(w);
+    return old ? take_over(w, path) : write_header(w);
 }

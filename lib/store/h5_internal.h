@@ -51,6 +51,11 @@ DF_MUST_USE df_status df_h5_create(struct df_h5 *h5,
                                    const struct df_capture_header *header);
 DF_MUST_USE df_status df_h5_open(struct df_h5 *h5);
 
+/* Check that the fields have the rows that are committed: DF_FORMAT.  *ROWS of
+   all are there in any case.  */
+DF_MUST_USE df_status df_h5_check_extents(const struct df_h5 *h5,
+                                          uint64_t *rows);
+
 /* Close what is open but the io.  Checked: DF_IO, of a file written.  */
 DF_MUST_USE df_status df_h5_close(struct df_h5 *h5);
 

@@ -218,8 +218,13 @@ put(struct df_h5_io *io, uint64_t addr, size_t size, const void *bytes)
         uint64_t old = io->committed - addr;
 
         if (df_h5_journal_keep(io, addr, bytes, size < old ? size : old)
-            != DF_OK)
+            != DF_OK) {
+            if (!io->sys_errno) { /* not the system's: no memory */
+                io->sys_errno = ENOMEM;
+                io->refused = size;
+            }
             return false;
+        }
     }
     if (df_write_at(io->fd, bytes, size, addr))
         return true;

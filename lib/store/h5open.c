@@ -258,13 +258,6 @@ check_rows(const struct df_h5 *h5)
                        " tokens in %" PRIu64 " bytes",
                        h5->io->path, h5->n_samples, h5->n_tokens,
                        h5->io->size);
-    for (size_t i = 0; i < h5->n_fields; i++)
-        if (h5->sets[i].rows < h5->n_tokens)
-            return DF_FAIL(
-                DF_FORMAT,
-                "%s: %s has %llu rows, but %" PRIu64 " tokens are committed",
-                h5->io->path, h5->sets[i].name,
-                (unsigned long long) h5->sets[i].rows, h5->n_tokens);
     for (int i = 0; i < DF_H5_N_TABLES; i++)
         if (h5->tables[i].rows < h5->n_samples
             || (i == DF_H5_OFFSETS && h5->tables[i].rows == h5->n_samples))
@@ -274,6 +267,24 @@ check_rows(const struct df_h5 *h5)
                 h5->io->path, h5->tables[i].name,
                 (unsigned long long) h5->tables[i].rows, h5->n_samples);
     return DF_OK;
+}
+
+df_status
+df_h5_check_extents(const struct df_h5 *h5, uint64_t *rows)
+{
+    const struct df_h5_set *least = &h5->sets[0];
+
+    for (size_t i = 1; i < h5->n_fields; i++)
+        if (h5->sets[i].rows < least->rows)
+            least = &h5->sets[i];
+    *rows = least->rows;
+    if (least->rows >= h5->n_tokens)
+        return DF_OK;
+    return DF_FAIL(DF_FORMAT,
+                   "%s: %s has %llu rows, but %" PRIu64
+                   " tokens are committed",
+                   h5->io->path, least->name, (unsigned long long) least->rows,
+                   h5->n_tokens);
 }
 
 static df_status
@@ -305,6 +316,8 @@ check_superblock(const struct df_h5_io *io)
 
     if (!df_read_at(io->fd, start, sizeof start, 0))
         return DF_FAIL_ERRNO(DF_IO, "%s: %s", io->path, strerror(errno));
+    if (memcmp(start, DF_H5_SIGNATURE, SIGNATURE) != 0)
+        return DF_FAIL(DF_FORMAT, "%s: is not an HDF5 file", io->path);
     if (start[SIGNATURE] != VERSION)
         return DF_FAIL(DF_UNSUPPORTED,
                        "%s: HDF5 with a superblock of version %d, not %d: its "

@@ -196,8 +196,12 @@ h5_holes(struct df_capture_file *base, df_capture_hole *hole, void *arg)
 {
     struct h5_file *f = (struct h5_file *) base;
 
-    for (size_t i = 0; i < f->h5.n_fields; i++)
-        DF_TRY(report_holes(f, &f->h5.sets[i], f->h5.n_tokens, hole, arg));
+    for (size_t i = 0; i < f->h5.n_fields; i++) {
+        const struct df_h5_set *set = &f->h5.sets[i];
+        uint64_t n = f->h5.n_tokens;
+
+        DF_TRY(report_holes(f, set, n < set->rows ? n : set->rows, hole, arg));
+    }
     return DF_OK;
 }
 
@@ -237,39 +241,42 @@ read_table(const struct df_h5 *h5, enum df_h5_table table, uint64_t n,
     return df_h5_read_rows(h5, set, 0, n, *out);
 }
 
-static df_status
-check_offsets(const struct h5_file *f)
+/* Keep the samples that lie one behind the other in ROWS rows.  *NOTE says
+   what is wrong with the others.  */
+static void
+check_offsets(struct h5_file *f, uint64_t rows, df_status *note)
 {
-    const struct df_h5 *h5 = &f->h5;
+    struct df_h5 *h5 = &f->h5;
     const uint64_t *at = f->offsets;
-    uint64_t n = h5->n_samples;
+    uint64_t n = h5->n_samples, good = 0;
 
-    for (uint64_t i = 0; i < n; i++)
-        if (at[i + 1] < at[i] || at[i + 1] - at[i] > UINT32_MAX)
-            return DF_FAIL(DF_FORMAT,
-                           "%s: record %" PRIu64 " begins at token %" PRIu64
-                           " and ends at %" PRIu64,
-                           f->base.path, i, at[i], at[i + 1]);
     if (at[0] != 0 || at[n] != h5->n_tokens)
-        return DF_FAIL(DF_FORMAT,
-                       "%s: samples span tokens %" PRIu64 " to %" PRIu64
-                       ", but %" PRIu64 " are committed",
-                       f->base.path, at[0], at[n], h5->n_tokens);
-    return DF_OK;
+        *note = DF_FAIL(DF_FORMAT,
+                        "%s: samples span tokens %" PRIu64 " to %" PRIu64
+                        ", but %" PRIu64 " are committed",
+                        f->base.path, at[0], at[n], h5->n_tokens);
+    while (good < n && at[good + 1] >= at[good]
+           && at[good + 1] - at[good] <= UINT32_MAX
+           && at[good + 1] <= h5->n_tokens)
+        good++;
+    if (good < n)
+        *note = DF_FAIL(DF_FORMAT,
+                        "%s: record %" PRIu64 " begins at token %" PRIu64
+                        " and ends at %" PRIu64,
+                        f->base.path, good, at[good], at[good + 1]);
+    while (good > 0 && at[good] > rows)
+        good--;
+    h5->n_samples = good;
 }
 
+/* The entries of the samples that are to be had.  */
 static df_status
-read_tables(struct h5_file *f)
+read_entries(struct h5_file *f)
 {
     struct df_h5 *h5 = &f->h5;
     uint64_t n = h5->n_samples, *ids = NULL, *indices = NULL;
-    df_status status;
+    df_status status = read_table(h5, DF_H5_SAMPLE_IDS, n, &ids);
 
-    status = read_table(h5, DF_H5_OFFSETS, n + 1, &f->offsets);
-    if (status == DF_OK)
-        status = check_offsets(f);
-    if (status == DF_OK)
-        status = read_table(h5, DF_H5_SAMPLE_IDS, n, &ids);
     if (status == DF_OK)
         status = read_table(h5, DF_H5_INDICES, n, &indices);
     if (status == DF_OK) {
@@ -293,8 +300,10 @@ read_tables(struct h5_file *f)
 }
 
 static df_status
-open_file(struct h5_file *f)
+open_file(struct h5_file *f, df_status *note)
 {
+    uint64_t rows;
+
     DF_TRY(df_h5_io_open(&f->h5.io, f->base.path, DF_H5_READ));
     if (f->h5.io->size == 0)
         return DF_FAIL(DF_FORMAT,
@@ -302,7 +311,11 @@ open_file(struct h5_file *f)
                        f->base.path);
     DF_TRY(df_h5_open(&f->h5));
     DF_TRY(df_head_copy(&f->base.head, &f->h5.head.header));
-    return read_tables(f);
+    DF_TRY(
+        read_table(&f->h5, DF_H5_OFFSETS, f->h5.n_samples + 1, &f->offsets));
+    *note = df_h5_check_extents(&f->h5, &rows);
+    check_offsets(f, rows, note);
+    return read_entries(f);
 }
 
 df_status
@@ -324,7 +337,7 @@ df_h5_file_open(struct df_capture_file **out, const char *path,
     if (!f->base.path)
         return DF_FAIL(DF_NO_MEMORY, "%s", path);
     df_h5_lock(&quiet);
-    status = open_file(f);
+    status = open_file(f, note);
     df_h5_unlock(&quiet);
     return status;
 }

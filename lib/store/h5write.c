@@ -156,8 +156,10 @@ static df_status
 resume(struct h5_writer *w)
 {
     char text[200];
+    uint64_t rows;
 
     DF_TRY(df_h5_open(&w->h5));
+    DF_TRY(df_h5_check_extents(&w->h5, &rows));
     if (df_capture_differs(&w->h5.head.header, &w->base.head.header, true,
                            text, sizeof text))
         return DF_FAIL(DF_INVALID,

@@ -157,10 +157,10 @@ df_image_parse(struct df_capture_scratch *scratch, const uint8_t *image,
     const struct df_tensor *t;
 
     *out = (struct df_capture_sample){0};
-    DF_TRY(df_tensors_view(&scratch->tensors, image, size, where));
-    ts = scratch->tensors;
     scratch->image = image;
     scratch->image_size = size;
+    DF_TRY(df_tensors_view(&scratch->tensors, image, size, where));
+    ts = scratch->tensors;
     DF_TRY(read_number(df_tensors_metadata(ts, "index"), "index", where,
                        &out->index));
     DF_TRY(read_number(df_tensors_metadata(ts, "id"), "id", where, &out->id));

@@ -27,14 +27,16 @@ by_index(const void *a, const void *b)
 static uint64_t
 index_of(const char *text, size_t size, uint64_t line)
 {
-    size_t at = sizeof prefix - 1;
+    size_t at = sizeof prefix - 1, first;
     uint64_t x = 0;
 
     if (size <= at || memcmp(text, prefix, at) != 0)
         return line;
-    for (; at < size && text[at] >= '0' && text[at] <= '9'; at++)
+    while (at < size && text[at] == ' ')
+        at++;
+    for (first = at; at < size && text[at] >= '0' && text[at] <= '9'; at++)
         x = x * 10 + (uint64_t) (text[at] - '0');
-    return x;
+    return at > first ? x : line;
 }
 
 static df_status
@@ -71,8 +73,9 @@ find_rows(struct df_rows *rows)
         const char *end = memchr(text + at, '\n', size - at);
         size_t len = end ? (size_t) (end - text) - at : size - at;
 
-        /* One of ours without its newline was being written.  */
-        if (!end && index_of(text + at, len, UINT64_MAX) != UINT64_MAX)
+        /* One of ours that isn't whole was being written.  */
+        if (!end && text[size - 1] != '}'
+            && index_of(text + at, len, UINT64_MAX) != UINT64_MAX)
             break;
         if (!is_blank(text + at, len)) {
             DF_TRY(

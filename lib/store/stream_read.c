@@ -41,7 +41,7 @@ struct stream_file {
 static const char *
 where(char buf[WHERE], const struct stream_file *f, uint64_t record)
 {
-    snprintf(buf, WHERE, "%.200s: sample %" PRIu64, f->base.path, record + 1);
+    snprintf(buf, WHERE, "%.200s: record %" PRIu64, f->base.path, record);
     return buf;
 }
 
@@ -230,6 +230,10 @@ take_header(struct stream_file *f)
     if (got < size && strncmp(magic, DF_STREAM_MAGIC, got) == 0)
         return DF_FAIL(DF_FORMAT, "%s: %s", f->base.path,
                        got ? "truncated within its header" : "empty");
+    if (strncmp(magic, DF_H5_SIGNATURE, strlen(DF_H5_SIGNATURE)) == 0)
+        return DF_FAIL(DF_UNSUPPORTED,
+                       "%s: HDF5 is read from files alone, not from pipes",
+                       f->base.path);
     if (strncmp(magic, DF_STREAM_NAME, strlen(DF_STREAM_NAME)) != 0)
         return DF_FAIL(DF_FORMAT,
                        "%s: neither a dflash stream nor an HDF5 file",

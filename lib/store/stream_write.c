@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -143,21 +144,34 @@ stream_close(struct df_capture_writer *base, df_status status)
 static const struct df_capture_writer_ops ops = {stream_put, stream_commit,
                                                  stream_close};
 
+/* Lock the file, so that no other writer gets at it, then empty it.  */
+static df_status
+take_over(const struct stream_writer *w, const char *path)
+{
+    if (flock(w->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+        return DF_FAIL_ERRNO(DF_IO, "%s: another process writes this file",
+                             path);
+    if (ftruncate(w->fd, 0))
+        return DF_FAIL_ERRNO(DF_IO, "%s: %s", path, strerror(errno));
+    return DF_OK;
+}
+
 static df_status
 open_file(struct stream_writer *w, const char *path, bool force)
 {
     struct stat st;
-    bool old = stat(path, &st) == 0;
+    bool device = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+    int only_new = force || device ? 0 : O_EXCL;
 
-    if (old && S_ISREG(st.st_mode) && !force)
+    w->fd = open(path, O_WRONLY | O_CREAT | only_new | O_CLOEXEC, 0666);
+    if (w->fd < 0 && errno == EEXIST)
         return DF_FAIL(DF_INVALID, "%s exists: replace it or write elsewhere",
                        path);
-    w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (w->fd < 0)
         return DF_FAIL_ERRNO(DF_IO, "%s: %s", path, strerror(errno));
     w->owned = true;
-    w->regular = !old || S_ISREG(st.st_mode);
-    return DF_OK;
+    w->regular = !device;
+    return w->regular ? take_over(w, path) : DF_OK;
 }
 
 static df_status

@@ -5,6 +5,7 @@ src_common_libcommon_la_SOURCES = src/common/answer.c \
   src/common/format.c src/common/input.c src/common/input.h \
   src/common/message.c src/common/message.h \
   src/common/message_private.h src/common/model.c src/common/model.h \
+  src/common/names.c src/common/names.h \
   src/common/option.c src/common/option.h \
   src/common/option_config.c src/common/option_help.c \
   src/common/option_private.h src/common/option_name.c \

@@ -110,8 +110,9 @@ close_writer(struct session *s, df_status status)
 
     s->writer = NULL;
     if (status == DF_OK && atomic_load(&s->written) < s->n) {
-        DF_TRY(df_capture_writer_commit(writer));
-        status = df_capture_writer_close(writer, DF_CANCELED);
+        status = df_capture_writer_commit(writer);
+        status = df_capture_writer_close(writer, status == DF_OK ? DF_CANCELED
+                                                                 : status);
         return status == DF_CANCELED ? DF_OK : status;
     }
     return df_capture_writer_close(writer, status);

@@ -54,6 +54,8 @@ mark_there(const struct df_captures *there, const struct df_dataset *ds,
         const struct known *k =
             bsearch(&key, list, df_dataset_size(ds), sizeof key, by_id);
 
+        if (e[i].n == 0) /* of a folder, and bad: it is captured again */
+            continue;
         if (!k || k->index != e[i].index
             || df_dataset_lengths(ds)[k->index] != e[i].n)
             status =

@@ -114,6 +114,9 @@ run(struct session *s)
         return EXIT_OK;
     if (status == DF_OK)
         status = choose_samples(s);
+    if (status == DF_OK && s->n + s->there == 0)
+        status =
+            DF_FAIL(DF_INVALID, "%s: no samples in this shard", opt.output);
     if (status == DF_OK && s->n == 0) {
         message_note("%s: all %zu samples are there: nothing to do",
                      opt.output, s->there);

@@ -1,10 +1,12 @@
 #include <config.h>
 
 #include <limits.h>
-#include <stdio.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/names.h"
 #include "dflash-capture/options.h"
 
 enum {
@@ -88,8 +90,8 @@ static const struct option_def options[] = {
      .help = "begin even if the captures won't fit"},
     {OPT_INT, 0, "flush-every", "N", &opt.flush_every, .min = 1,
      .max = 1 << 20,
-     .help = "have every Nth sample, and those before it, safe on the disk "
-             "before going on"},
+     .help = "commit every Nth sample, and those before it, before going on: "
+             "they outlive the process"},
 
     {OPT_GROUP, .help = "Pipeline"},
     TARGET_DEVICES_OPTION,
@@ -114,14 +116,6 @@ to_stdout(void)
 }
 
 static bool
-ends_in(const char *name, const char *ending)
-{
-    size_t n = strlen(name), len = strlen(ending);
-
-    return n > len && strcmp(name + n - len, ending) == 0;
-}
-
-static bool
 is_folder(const char *path)
 {
     struct stat st;
@@ -142,13 +136,10 @@ find_format(void)
     }
     if (opt.answers_only)
         return;
-    if (to_stdout() || ends_in(name, ".dfs"))
-        opt.format = DF_CAPTURE_STREAM;
-    else if (ends_in(name, ".h5") || ends_in(name, ".hdf5"))
-        opt.format = DF_CAPTURE_HDF5;
-    else if (ends_in(name, "/") || is_folder(name))
+    opt.format = to_stdout() ? DF_CAPTURE_STREAM : format_by_name(name);
+    if (opt.format == NONE && (ends_in(name, "/") || is_folder(name)))
         opt.format = DF_CAPTURE_SPECULATORS;
-    else
+    if (opt.format == NONE)
         option_reject(&capture_tool, &opt.output,
                       "'%s' doesn't end in .h5, .hdf5, .dfs or /: tell the "
                       "format by --format",
@@ -184,13 +175,16 @@ check_generate(void)
 static void
 find_shard(void)
 {
-    long i, n;
-    int end = 0;
+    const char *slash = opt.shard_text ? strchr(opt.shard_text, '/') : NULL;
+    char first[16] = "";
+    int64_t i, n;
 
     if (!opt.shard_text)
         return;
-    if (sscanf(opt.shard_text, "%9ld/%9ld%n", &i, &n, &end) != 2
-        || opt.shard_text[end] || i < 1 || i > n)
+    if (slash && slash - opt.shard_text < (ptrdiff_t) sizeof first)
+        memcpy(first, opt.shard_text, (size_t) (slash - opt.shard_text));
+    if (!slash || df_value_int(slash + 1, 1, INT32_MAX, &n) != DF_OK
+        || df_value_int(first, 1, n, &i) != DF_OK)
         option_reject(&capture_tool, &opt.shard_text,
                       "'%s' is not I/N with I from 1 to N", opt.shard_text);
     opt.shard = (size_t) i - 1;

@@ -2,6 +2,7 @@
 
 #include <config.h>
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +24,11 @@ parse_wish(void)
 
     w.is_id = strncmp(text, "id:", 3) == 0;
     text += w.is_id ? 3 : 0;
-    if (!*text || strspn(text, "0123456789") != strlen(text)
-        || strlen(text) > 19)
+    errno = 0;
+    w.number = strtoull(text, NULL, 10);
+    if (!*text || strspn(text, "0123456789") != strlen(text) || errno)
         option_reject(&inspect_tool, &opt.dump,
                       "'%s' is neither an index nor id:N", opt.dump);
-    w.number = strtoull(text, NULL, 10);
     return w;
 }
 
@@ -37,15 +38,20 @@ is_wanted(struct wish w, uint64_t index, uint64_t id)
     return w.number == (w.is_id ? id : index);
 }
 
-/* Read until the sample comes; DF_END if it doesn't.  */
+/* Read until the sample comes; DF_END if it doesn't.  Bad ones on the way
+   don't matter.  */
 static df_status
 find_in_pipe(struct session *s, struct wish w, struct df_capture_sample *out)
 {
     df_status status;
+    size_t size;
+    bool bad;
 
-    do
+    do {
         status = df_captures_next(s->captures, s->scratch, out);
-    while (status == DF_OK && !is_wanted(w, out->index, out->id));
+        bad = status != DF_OK && status != DF_NO_MEMORY
+              && df_capture_image(s->scratch, &size);
+    } while (bad || (status == DF_OK && !is_wanted(w, out->index, out->id)));
     return status;
 }
 

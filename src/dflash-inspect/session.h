@@ -59,7 +59,7 @@ void close_session(struct session *s);
 
 /* Call DO_SAMPLE for every sample that can be read, in the order of the
    files; report the others.  Stops at a failure, which it returns, at a
-   signal, and when nobody listens any more.  */
+   signal, and when nobody listens any more, unless a file is repaired.  */
 df_status walk(struct session *s,
                df_status (*do_sample)(struct session *s,
                                       const struct seen *seen));

@@ -120,10 +120,11 @@ walk(struct session *s,
      df_status (*do_sample)(struct session *s, const struct seen *seen))
 {
     uint64_t total = progress_wanted() ? all_tokens(s) : 0;
-    bool pipe = df_captures_is_pipe(s->captures), failed = false;
+    bool pipe = df_captures_is_pipe(s->captures), broken = false;
+    size_t size;
 
     DF_TRY(df_captures_holes(s->captures, note_hole, s));
-    for (size_t i = 0; !ferror(stdout); i++) {
+    for (size_t i = 0; !ferror(stdout) || s->repair; i++) {
         const struct df_capture_entry *entry = NULL;
         struct seen seen = {0};
         df_status status;
@@ -132,13 +133,14 @@ walk(struct session *s,
             return DF_CANCELED;
         status = read_one(s, i, &seen, &entry);
         if (status == DF_END) {
-            s->incomplete |= pipe && failed;
+            s->incomplete |= pipe && broken;
             return DF_OK;
         }
-        failed = status != DF_OK;
+        /* A pipe that failed has no image; one that goes on has.  */
+        broken = status != DF_OK && !df_capture_image(s->scratch, &size);
         if (status == DF_NO_MEMORY || status == DF_CANCELED)
             return status;
-        if (failed)
+        if (status != DF_OK)
             note_failure(s, status, entry);
         else
             DF_TRY(do_sample(s, &seen));

@@ -33,9 +33,8 @@ captures_hash(const struct capture_source *c)
     return hash;
 }
 
-/* Count a bad sample, whose failure is the last one: DF_OK to go on.  */
-static df_status
-leave_out(struct capture_source *c, bool *known)
+df_status
+captures_leave_out(struct capture_source *c, bool *known)
 {
     uint64_t number;
     bool first;
@@ -53,6 +52,14 @@ leave_out(struct capture_source *c, bool *known)
         message_warn("left out: %s%s", df_error_last()->message,
                      number == WARNINGS ? "; further ones are counted" : "");
     return DF_OK;
+}
+
+/* Whether the sample is what is wrong, and not the machine.  */
+static bool
+is_bad_sample(df_status status)
+{
+    return status == DF_FORMAT || status == DF_INVALID || status == DF_SHAPE
+           || status == DF_UNSUPPORTED;
 }
 
 df_status
@@ -97,10 +104,10 @@ captures_read(void *arg, size_t thread, uint32_t index,
 
     if (status == DF_OK)
         status = check_sample(c, out, file);
-    if (status != DF_FORMAT && status != DF_INVALID)
+    if (!is_bad_sample(status))
         return status;
     out->n = 0;
-    return leave_out(c, &c->bad[index]);
+    return captures_leave_out(c, &c->bad[index]);
 }
 
 df_status
@@ -124,12 +131,12 @@ captures_next(void *arg, struct df_capture_sample *out)
             status = check_sample(c, out, 0);
         if (status == DF_OK)
             return DF_OK;
-        if (status != DF_FORMAT && status != DF_INVALID)
+        if (!is_bad_sample(status))
             return status;
         c->last = *df_error_last();
         c->broken = df_capture_image(scratch, &size) == NULL;
         if (!c->broken)
-            DF_TRY(leave_out(c, NULL));
+            DF_TRY(captures_leave_out(c, NULL));
         else if (input.strict)
             return status;
     }
@@ -160,6 +167,9 @@ captures_close(struct capture_source *c)
     for (size_t i = 0; i < MAX_PLACES; i++)
         df_capture_scratch_free(c->scratch[i]);
     df_captures_free(c->captures);
+    for (size_t i = 0; i < c->files.count; i++)
+        free((char *) c->files.items[i]);
+    free(c->files.items);
     pthread_mutex_destroy(&c->lock);
     free(c->lengths);
     free(c->entries);

@@ -10,13 +10,18 @@
 #include "dflash-train/options.h"
 
 /* A file that isn't whole, or a sample that is there twice: what is there of
-   it is trained on, once.  */
+   it is trained on, once.  A stream that was copied first has broken off, as a
+   pipe does.  */
 static void
 note_problem(void *arg, df_status status, const char *message)
 {
     struct capture_source *c = arg;
 
     (void) status;
+    if (c->spooled && !c->broken) {
+        c->broken = true;
+        c->last = *df_error_last();
+    }
     if (++c->problems <= WARNINGS)
         message_warn("%s%s", message,
                      c->problems == WARNINGS ? "; and so on" : "");
@@ -41,7 +46,8 @@ open_files(struct capture_source *c, const struct string_list *files)
         .gives_up = gives_up,
         .arg = c};
 
-    DF_TRY(df_captures_open(&c->captures, files->items, files->count, &o));
+    DF_TRY(captures_expand(files, &c->files));
+    DF_TRY(df_captures_open(&c->captures, c->files.items, c->files.count, &o));
     c->header = *df_captures_header(c->captures, 0);
     for (size_t i = 1; i < df_captures_files(c->captures); i++)
         if (df_captures_header(c->captures, i)->layout != c->header.layout)
@@ -70,29 +76,49 @@ find_layers(struct session *s, const struct df_capture_header *h)
         s->layers.ids[i] = h->layer_ids[i];
 }
 
-/* Whether H is of S's target.  What isn't known is taken from there.  */
+/* Whether the captures in FILE are of S's target.  */
 static df_status
-check_header(struct session *s, struct capture_source *c)
+check_header(const struct session *s, const struct capture_source *c,
+             size_t file)
 {
-    struct df_capture_header *h = &c->header;
+    const struct df_capture_header *h = df_captures_header(c->captures, file);
+    const char *path = df_captures_path(c->captures, file);
     struct df_capture_header wanted = model_header(&s->model, &s->layers);
     char text[256];
 
     wanted.model = NULL; /* a copy of the folder is as good */
     wanted.has_last_hidden = h->has_last_hidden;
     if (wanted.K != h->K)
-        return DF_FAIL(DF_SHAPE, "%s: of %zu layers, not %zu",
-                       df_captures_path(c->captures, 0), h->K, wanted.K);
+        return DF_FAIL(DF_SHAPE, "%s: of %zu layers, not %zu", path, h->K,
+                       wanted.K);
     if (df_capture_differs(h, &wanted, false, text, sizeof text))
-        return DF_FAIL(DF_SHAPE, "%s: not of these layers of %s: %s",
-                       df_captures_path(c->captures, 0), input.target, text);
+        return DF_FAIL(DF_SHAPE, "%s: not of these layers of %s: %s", path,
+                       input.target, text);
     if (h->layer_ids[h->K - 1] >= s->model.config.d.num_hidden_layers)
         return DF_FAIL(DF_SHAPE, "%s: of layer %d, but %s has layers 0 to %d",
-                       df_captures_path(c->captures, 0),
-                       h->layer_ids[h->K - 1], input.target,
+                       path, h->layer_ids[h->K - 1], input.target,
                        s->model.config.d.num_hidden_layers - 1);
-    h->vocab_size = wanted.vocab_size;
     return DF_OK;
+}
+
+/* All files are compared: what the first one doesn't know agrees with any of
+   the others.  */
+static df_status
+check_headers(const struct session *s, struct capture_source *c)
+{
+    for (size_t i = 0; i < df_captures_files(c->captures); i++)
+        DF_TRY(check_header(s, c, i));
+    c->header.vocab_size = (size_t) s->model.config.d.vocab_size;
+    return DF_OK;
+}
+
+/* What the run that made FILE says of itself, or NULL.  */
+static json_t *
+notes_of(const struct capture_source *c, size_t file)
+{
+    const char *notes = df_captures_header(c->captures, file)->notes;
+
+    return notes ? json_loads(notes, 0, NULL) : NULL;
 }
 
 /* The number KEY of the notes O, or 0.  */
@@ -114,8 +140,7 @@ read_note(const struct capture_source *c, const json_t *o, const char *key,
 static df_status
 read_notes(struct capture_source *c)
 {
-    json_t *o = c->header.notes ? json_loads(c->header.notes, 0, NULL) : NULL;
-    const char *turns = json_string_value(json_object_get(o, "train_on"));
+    json_t *o = notes_of(c, 0);
     struct notes *n = &c->notes;
     df_status status = read_note(c, o, "batches", &n->batches);
 
@@ -123,7 +148,6 @@ read_notes(struct capture_source *c)
         status = read_note(c, o, "token_budget", &n->token_budget);
     if (status == DF_OK)
         status = read_note(c, o, "max_batch_size", &n->max_batch_size);
-    n->last_turn_only = turns && strcmp(turns, turn_names[TRAIN_ON_LAST]) == 0;
     json_decref(o);
     return status;
 }
@@ -132,10 +156,17 @@ read_notes(struct capture_source *c)
 static void
 check_turns(const struct capture_source *c)
 {
-    if (input.train_on == TRAIN_ON_LAST && !c->notes.last_turn_only)
-        option_reject(&train_tool, &input.train_on,
-                      "last, but %s was captured without it",
-                      df_captures_path(c->captures, 0));
+    for (size_t i = 0; i < df_captures_files(c->captures); i++) {
+        json_t *o = notes_of(c, i);
+        const char *turns = json_string_value(json_object_get(o, "train_on"));
+        bool last = turns && strcmp(turns, turn_names[TRAIN_ON_LAST]) == 0;
+
+        json_decref(o);
+        if (input.train_on == TRAIN_ON_LAST && !last)
+            option_reject(&train_tool, &input.train_on,
+                          "last, but %s was captured without it",
+                          df_captures_path(c->captures, i));
+    }
 }
 
 /* List the samples that aren't too long.  */
@@ -151,9 +182,17 @@ list_samples(struct capture_source *c)
     if (!c->lengths || !c->entries || !c->bad)
         return DF_FAIL(DF_NO_MEMORY, "%zu samples", n);
     for (size_t i = 0; i < n; i++) {
+        struct df_capture_sample unused;
         df_status status =
             captures_check_length(c, e[i].file, e[i].index, e[i].n);
 
+        /* That of a folder may be bad, and is named then.  */
+        if (e[i].n == 0
+            && df_captures_read(c->captures, i, c->scratch[0], &unused)
+                   != DF_OK) {
+            DF_TRY(captures_leave_out(c, NULL));
+            continue;
+        }
         if (status != DF_OK) {
             if (input.strict)
                 return status;
@@ -170,10 +209,10 @@ list_samples(struct capture_source *c)
 }
 
 static void
-note_samples(const struct capture_source *c, const struct string_list *files)
+note_samples(const struct capture_source *c)
 {
-    message_note("%s%s: %zu samples, %s tokens", files->items[0],
-                 files->count > 1 ? " and others" : "", c->n,
+    message_note("%s%s: %zu samples, %s tokens", c->files.items[0],
+                 c->files.count > 1 ? " and others" : "", c->n,
                  format_count((double) c->tokens).text);
     if (c->too_long > 0)
         message_warn("%llu skipped: longer than --max-length, or empty",
@@ -190,17 +229,18 @@ open_source(struct session *s, struct capture_source **out,
         return DF_FAIL(DF_NO_MEMORY, "captures");
     *out = c;
     c->session = s;
+    c->spooled = opt.spool && out == &s->captures;
     pthread_mutex_init(&c->lock, NULL);
     DF_TRY(open_files(c, files));
     if (s->layers.n == 0)
         find_layers(s, &c->header);
-    DF_TRY(check_header(s, c));
+    DF_TRY(check_headers(s, c));
     DF_TRY(read_notes(c));
     check_turns(c);
     if (captures_piped(c))
         return DF_OK;
     DF_TRY(list_samples(c));
-    note_samples(c, files);
+    note_samples(c);
     *set = (struct sample_set){c->lengths, c->n, c->tokens};
     return DF_OK;
 }

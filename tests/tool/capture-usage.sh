@@ -16,6 +16,8 @@ word|extra operand 'word'
 --shard 0/2|--shard: '0/2' is not I/N with I from 1 to N
 --shard 3/2|--shard: '3/2' is not I/N with I from 1 to N
 --shard 1|--shard: '1' is not I/N with I from 1 to N
+--shard +1/2|--shard: '+1/2' is not I/N with I from 1 to N
+--shard 1/+2|--shard: '1/+2' is not I/N with I from 1 to N
 --shard 1/2x|--shard: '1/2x' is not I/N with I from 1 to N
 --flush-every 0|--flush-every: 0 is not within 1 and 1048576
 --max-samples 0|--max-samples: 0 is not within 1 and 4611686018427387903
@@ -25,7 +27,7 @@ word|extra operand 'word'
 --target-layer-ids 3,1|--target-layer-ids: layer 1 behind layer 3
 END_OF
 n=`wc -l < mistakes`
-plan `expr $n + 37`
+plan `expr $n + 40`
 while IFS='|' read -r words message; do
   message=`echo "$message" | sed "s|@|$target|"`
   check () {
@@ -100,6 +102,9 @@ ok '  is a file for --config' run 0 dflash-capture --dump-config --config conf
 ok '  with the same values' grep -q '^seed = 7 ' out
 ok 'an absent folder is named' captures 2 absent/a.h5
 ok '  at once' says '^dflash-capture: absent/a.h5: No such file or dir'
+ok 'a shard of no samples is refused' captures 2 none.h5 --shard 13/13
+ok '  by name' says '^dflash-capture: none.h5: no samples in this shard$'
+ok '  and nothing is written' lacks none.h5
 ok 'samples that no drafter could learn from are left out' \
   captures 0 few.h5 --max-length 19
 ok '  and counted' says 'warning: [0-9]* skipped: nothing to learn within'

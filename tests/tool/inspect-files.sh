@@ -1,7 +1,7 @@
 # dflash-inspect and files: broken ones, repairing, comparing, showing.
 . "$abs_top_srcdir/tests/init.sh"
 make=$abs_top_builddir/tests/tool/make-capture
-plan 63
+plan 76
 has () { grep -q -- "$1" out && return; sed 's/^/# out: /' out; return 1; }
 err_has () { grep -q -- "$1" err && return; sed 's/^/# err: /' err; return 1; }
 
@@ -64,8 +64,23 @@ ok 'what is read never goes' \
   run 2 dflash-inspect --force --repair bad.df bad.df
 ok '  as is said' err_has 'into another file'
 ok '  and is there' run 1 dflash-inspect bad.df
+check () { run 2 dflash-inspect --force --repair bad.df - < bad.df; }
+ok '  also if it comes on standard input' check
+ok '    as is said' err_has 'into another file'
+ok '  or is compared with' \
+  run 2 dflash-inspect --force --repair good.df bad.df --compare good.df
+ok '    as is said' err_has 'into another file'
+ok '    and is there' run 0 dflash-inspect good.df
 dflash-inspect --repair rest.h5 cut.df > /dev/null
 ok 'a stream that was cut gives what it has' run 0 dflash-inspect rest.h5
+
+# A report that can't be written is no reason to leave good samples out.
+many=`awk 'BEGIN { for (i = 0; i < 60; i++) printf " nan@%d.0.1-1 inf@%d.2.1-1", i, i }'`
+"$make" many.df samples=70 tokens=4 grow=0 $many
+dflash-inspect --repair most.df many.df > /dev/full 2> err
+ok 'a report that finds no room is trouble' test $? = 2
+ok '  but all good samples are there' run 0 dflash-inspect most.df
+ok '    as many as there were' has '^10 samples, 10 good'
 
 # Comparing.
 ok 'equal captures' run 0 dflash-inspect clean.h5 --compare clean.df
@@ -90,6 +105,15 @@ ok '  has its mask' has '^ *23-45 \* "'
 ok '  and its length' has '^sample 2 (id 131072): 46 tokens, 23 supervised'
 ok 'a sample by id, from a pipe' \
   sh -c 'dflash-inspect --dump id:131072 - < clean.df | cmp - out'
+LC_ALL=C sed 's/{"index":"1"/?"index":"1"/' clean.df > spoilt.df
+ok '  also behind one that is bad' \
+  sh -c 'dflash-inspect --dump 2 - < spoilt.df | grep -q "^sample 2"'
+ok 'a sample by a large id' run 2 dflash-inspect \
+  --dump id:18446744073709551615 clean.h5
+ok '  which is none' err_has 'no sample of id 18446744073709551615'
+ok 'an id above all' run 2 dflash-inspect \
+  --dump id:18446744073709551616 clean.h5
+ok '  is refused' err_has 'is neither an index nor id:N'
 ok 'as text' run 0 dflash-inspect --dump 2 clean.h5 \
   --target "$abs_top_srcdir/share/demo/target" --json
 ok '  in JSON' has '"loss_mask":1,"text":"'

@@ -1,7 +1,7 @@
 # dflash-inspect amid a pipe: what goes through, and how it ends.
 . "$abs_top_srcdir/tests/init.sh"
 make=$abs_top_builddir/tests/tool/make-capture
-plan 25
+plan 31
 
 "$make" clean.df last=1
 "$make" bad.df last=1 nan@1.0.3-3 late-zero@4.3.0-1
@@ -38,6 +38,15 @@ for cut in 1 8 16 17 1000 60000 `expr $size / 2`; do
 done
 ok 'nor does what passes look whole' run 1 dflash-inspect cut.df
 ok 'no stream at all is trouble' run 2 dflash-inspect - < /dev/null
+
+# A sample that can't be read, be it the last, doesn't break the stream.
+for i in 2 5; do
+  LC_ALL=C sed "s/{\"index\":\"$i\"/?\"index\":\"$i\"/" clean.df > spoilt.df
+  dflash-inspect --pass - < spoilt.df > passed.df 2> err
+  ok "sample $i can't be read" test $? = 1
+  ok '  the others pass, and the end' run 0 dflash-inspect passed.df
+  ok '    all of them' grep -q '^5 samples, 5 good' out
+done
 
 # A reader that leaves.
 "$make" large.df samples=12 tokens=400 hidden=128

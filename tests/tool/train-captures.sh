@@ -2,7 +2,7 @@
 # by bit, in whatever format, layout and order it was written.
 . "$abs_top_srcdir/tests/tool/train.sh"
 . "$abs_top_srcdir/tests/tool/capture.sh"
-plan 96
+plan 117
 head -n 3 data.jsonl > few.jsonl
 
 # Live, of one epoch and of two, without noise and with it.
@@ -58,6 +58,15 @@ check () {
     alike live-2-0.1 o
 }
 ok '  also without what only we write there' check
+cp -r folder spoilt
+head -c 1000 folder/hs_5.safetensors > spoilt/hs_5.safetensors
+check () {
+  offline 0 o spoilt $layers --overwrite && says 'left out: .*/hs_5.safet' &&
+    says 'warning: 1 samples of the captures are bad'
+}
+ok '  a file of it that was cut is left out' check
+ok '    with --strict it is refused' offline 2 new spoilt $layers --strict
+ok '    and found' run 1 dflash-inspect spoilt
 check () {
   offline 2 new folder && says 'folder: of 2 layers, not 1$' && lacks new
 }
@@ -92,6 +101,42 @@ check () {
     --overwrite && alike live-2-0.1 o
 }
 ok '  together they have all samples' check
+mkdir shards; cp shard?.h5 shards; echo none > shards/notes
+for word in shards 'shard[0-9].h5' 'sh*s/*.h5'; do
+  check () {
+    dflash-train --target "$target" --captures "$word" --output o $tiny \
+      --epochs 2 --noise 0.1 --overwrite > out 2> err && alike live-2-0.1 o
+  }
+  ok "  also as $word" check
+done
+check () {
+  dflash-train --target "$target" --captures '*.none' --output new $tiny \
+    > out 2> err
+  test $? = 2 && says '^dflash-train: \*.none: no file matches$' && lacks new
+}
+ok 'what nothing matches is refused' check
+# passed FILE...: trained on as they pass through dflash-inspect.
+passed () {
+  dflash-inspect --pass "$@" 2> err.between |
+    dflash-train --target "$target" --captures - --output o $tiny --overwrite \
+      > out 2> err
+}
+check () {
+  passed shard1.h5 shard2.h5 shard3.h5 || return
+  echo "# steps: `steps_of o`"
+  test "`steps_of o | wc -w`" = 6
+}
+ok 'passed on as one stream, they are trained on to the end' check
+check () {
+  captures 0 part.h5 --max-samples 4 && captures 0 part.h5 --resume &&
+    ! passed part.h5 && says 'say how many batches will come: give --max-step'
+}
+ok 'how many batches come is not told by a file that grew' check
+for i in 1 2; do
+  ok "a stream of one batch, $i" captures 0 one$i.dfs --shard $i/6
+done
+check () { passed one1.dfs one2.dfs && test "`steps_of o | wc -w`" = 2; }
+ok 'two batches of one number stay two' check
 ok 'a shard that is none is refused' captures 2 s.h5 --shard 4/3
 ok '  by name' says "^dflash-capture: --shard: '4/3' is not I/N with I fr"
 check () {
@@ -150,6 +195,16 @@ ok 'another model is refused' refused \
   --target other
 cp "$target/config.json" other; cp "$target/tokenizer.json" other
 echo >> other/tokenizer.json
+check () { dflash-capture --target other --data few.jsonl -o alien.h5 \
+  $small --last-hidden --layout packed > out 2> err; }
+ok 'captures of another tokenizer' check
+check () {
+  dflash-train --target "$target" --captures folder alien.h5 --output new \
+    $tiny $layers > out 2> err
+  test $? = 2 && lacks new &&
+    says 'alien.h5: not of these layers of .*: tokenizer_hash is'
+}
+ok '  are refused also behind a folder that does not say' check
 ok 'another tokenizer is refused' refused \
   '^dflash-train: split.h5: not of these layers of other: tokenizer_hash' \
   --target other
@@ -183,6 +238,12 @@ ok 'so is another number of layers' refused 'split.h5: of 2 layers, not 1' \
 ok '--train-on last is refused if it was not captured so' refused \
   '^dflash-train: --train-on: last, but split.h5 was captured without it$' \
   --target "$target" --train-on last
+ok 'captures of last turns' captures 0 lasts.h5 --train-on last --shard 1/3
+check () {
+  offline 2 new 'lasts.h5 shard2.h5' --train-on last && lacks new &&
+    says '^dflash-train: --train-on: last, but shard2.h5 was captured without'
+}
+ok '  are not mixed with others unseen' check
 ok 'a file that is none is refused' offline 2 new data.jsonl
 ok '  by name' says 'data.jsonl: neither a dflash stream nor an HDF5 file'
 ok 'an absent file is refused' offline 2 new absent.h5
@@ -235,12 +296,35 @@ check () {
     says '1 samples of the captures are bad'
 }
 ok 'from a pipe it is left out as well' check
+LC_ALL=C sed 's/{"index":"5"/?"index":"5"/' split.dfs > spoilt.dfs
+check () {
+  cat spoilt.dfs | pipe_in /dev/stdin 0 && says 'left out: .*not JSON' &&
+    says '1 samples of the captures are bad'
+}
+ok "  and so is one that can't be read" check
+# What the header says of the batches to come, besides their number.
+while IFS='|' read -r key value; do
+  LC_ALL=C sed "1s/\"$key\":[0-9]*/\"$key\":$value/" split.dfs > odd.dfs
+  check () {
+    cat odd.dfs | pipe_in /dev/stdin 2 &&
+      says "^dflash-train: standard input: notes: $key is no number from 0 to"
+  }
+  ok "  a $key of $value is refused" check
+done <<'END_OF'
+token_budget|4294967296
+max_batch_size|-1
+END_OF
 head -c 100000 split.dfs > cut.dfs
 check () {
   cat cut.dfs | pipe_in /dev/stdin 2 &&
     says 'truncated after sample' && test -d o/checkpoints
 }
 ok 'a pipe that breaks off is an error, and what came is trained on' check
+check () {
+  cat cut.dfs | pipe_in /dev/stdin 2 --spool cut-spool.dfs &&
+    says 'truncated after sample' && test -d o/checkpoints
+}
+ok '  also if it is kept' check
 check () {
   cat split.dfs | pipe_in /dev/stdin 0 --max-length 30 &&
     says '[0-9] samples longer than --max-length, or empty, were left out'

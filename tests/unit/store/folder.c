@@ -99,6 +99,8 @@ test_theirs(struct df_capture_scratch *scratch)
     const int32_t ids[] = {3, 9};
     const struct df_captures_options options = {.layer_ids = ids,
                                                 .n_layer_ids = 2};
+    const struct df_capture_header ours =
+        fix_header(DF_CAPTURE_PACKED, true, true);
     const struct df_capture_header *h;
     struct df_capture_sample s;
     struct df_captures *c = NULL;
@@ -108,6 +110,10 @@ test_theirs(struct df_capture_scratch *scratch)
     save_theirs("theirs/hs_2.safetensors", 3, DF_BF16, false);
     save_theirs("theirs/hs_02.safetensors", 3, DF_BF16, false);
     save_theirs("theirs/hs_x.safetensors", 3, DF_BF16, false);
+    fix_refused(DF_INVALID, "another program's folder isn't added to",
+                fix_write(fix_path("theirs"), DF_CAPTURE_SPECULATORS, &ours, 0,
+                          1, &resume),
+                "theirs isn't added to");
     fix_refused(DF_IO, "no data file", read_theirs(NULL, 0, &s, &c, scratch),
                 "no data file");
     put_rows(rows);
@@ -127,6 +133,67 @@ test_theirs(struct df_capture_scratch *scratch)
             "with layer ids given");
     is_long(9, df_captures_header(c, 0)->layer_ids[1], "these are its");
     df_captures_free(c);
+}
+
+/* Rows in any order that say which they are, as Python writes them.  */
+static void
+test_numbered(struct df_capture_scratch *scratch)
+{
+    static const char rows[] =
+        "{\"index\": 2, \"input_ids\": [5,6,7], \"loss_mask\": [0,1,1]}\n"
+        "{\"index\": 0, \"input_ids\": [5,6], \"loss_mask\": [1,1]}";
+    struct df_capture_sample s;
+    struct df_captures *c = NULL;
+
+    put_rows(rows);
+    is_long(DF_OK, read_theirs(NULL, 1, &s, &c, scratch),
+            "rows with numbers behind a blank");
+    ok(s.index == 2 && s.n == 3 && s.loss_mask[1] == 1, "by their numbers");
+    df_captures_free(c);
+    is_long(DF_OK, read_theirs(NULL, 0, &s, &c, scratch),
+            "the last without a newline");
+    ok(s.index == 0 && s.n == 2 && s.loss_mask[0] == 1, "as well");
+    df_captures_free(c);
+}
+
+static void
+count_problem(void *arg, df_status status, const char *message)
+{
+    (void) status;
+    (void) message;
+    ++*(int *) arg;
+}
+
+/* One bad file among others spoils its sample alone, for who wants that.  */
+static void
+test_bad_among_good(struct df_capture_scratch *scratch)
+{
+    struct df_capture_header h = fix_header(DF_CAPTURE_PACKED, true, true);
+    const char *path = fix_path("ours");
+    const char *file = fix_path("ours/hs_3.safetensors");
+    int problems = 0;
+    const struct df_captures_options lenient = {.problem = count_problem,
+                                                .arg = &problems};
+    struct df_capture_sample s;
+    struct df_captures *c = NULL;
+    size_t size;
+    char *data = fix_load(file, &size);
+
+    fix_save(file, data, size - 40);
+    free(data);
+    fix_refused(DF_FORMAT, "hs_3.safetensors",
+                df_captures_open(&c, &path, 1, NULL), "a file that was cut");
+    is_long(DF_OK, df_captures_open(&c, &path, 1, &lenient),
+            "the others can be had");
+    ok(df_captures_count(c) == SAMPLES && problems == 0, "all are listed");
+    fix_refused(DF_FORMAT, "hs_3.safetensors",
+                df_captures_read(c, 3, scratch, &s), "the bad one is told");
+    is_long(DF_OK, df_captures_read(c, 4, scratch, &s), "not the next");
+    df_captures_free(c);
+    is_long(DF_OK,
+            fix_write(path, DF_CAPTURE_SPECULATORS, &h, 0, SAMPLES, &resume),
+            "resuming");
+    is_long(SAMPLES, fix_count(path, &h), "writes it again");
 }
 
 static void
@@ -172,11 +239,13 @@ main(void)
 {
     struct df_capture_scratch *scratch;
 
-    plan(8 + 7 + 9);
+    plan(8 + 7 + 8 + 4 + 9);
     if (df_capture_scratch_new(&scratch) != DF_OK)
         bail("no memory");
     test_ours();
+    test_bad_among_good(scratch);
     test_theirs(scratch);
+    test_numbered(scratch);
     test_refused(scratch);
     df_capture_scratch_free(scratch);
     fix_remove();

@@ -115,6 +115,26 @@ test_resume(void)
     is_long(SAMPLES, fix_count(path, &h), "that left all as it was");
 }
 
+/* What is no HDF5 file stays as it is.  */
+static void
+test_resume_none(void)
+{
+    static const char text[] = "These are notes, not a capture.\n";
+    struct df_capture_header h = fix_header(DF_CAPTURE_SPLIT, false, true);
+    const char *path = fix_path("notes.h5");
+    size_t size;
+    char *data;
+
+    fix_save(path, text, sizeof text);
+    fix_refused(DF_FORMAT, "notes.h5: is not an HDF5 file",
+                fix_write(path, DF_CAPTURE_HDF5, &h, 0, 1, &resume),
+                "a text isn't resumed");
+    data = fix_load(path, &size);
+    ok(size == sizeof text && memcmp(data, text, size) == 0,
+       "and is as it was");
+    free(data);
+}
+
 static void
 test_refused_samples(void)
 {
@@ -222,6 +242,87 @@ test_holes(void)
     df_capture_scratch_free(scratch);
 }
 
+/* How many samples of PATH are right, of a reader who minds problems himself;
+   MESSAGE gets the last of them.  */
+struct problem {
+    int n;
+    char message[300];
+};
+
+static void
+keep(void *arg, df_status status, const char *message)
+{
+    struct problem *p = arg;
+
+    (void) status;
+    p->n++;
+    snprintf(p->message, sizeof p->message, "%s", message);
+}
+
+static long
+count_right(const char *path, const struct df_capture_header *h,
+            struct problem *p)
+{
+    const struct df_captures_options lenient = {.problem = keep, .arg = p};
+    struct df_capture_scratch *scratch;
+    struct df_captures *c;
+    char holes[200] = "";
+    long right = 0;
+
+    if (df_captures_open(&c, &path, 1, &lenient) != DF_OK
+        || df_capture_scratch_new(&scratch) != DF_OK)
+        bail("%s", df_error_last()->message);
+    for (size_t i = 0; i < df_captures_count(c); i++) {
+        struct fix_sample f = fix_sample(h, i, fix_tokens(i));
+        struct df_capture_sample seen;
+
+        right += df_captures_read(c, i, scratch, &seen) == DF_OK
+                 && fix_same(h, &f.s, h, &seen);
+        fix_free(&f);
+    }
+    if (right != (long) df_captures_count(c)
+        || df_captures_holes(c, note_hole, holes) != DF_OK || *holes)
+        right = -1;
+    df_captures_free(c);
+    df_capture_scratch_free(scratch);
+    return right;
+}
+
+/* Extents and offsets that disagree: samples before can be had.  */
+static void
+test_extents(void)
+{
+    struct df_capture_header h = fix_header(DF_CAPTURE_SPLIT, false, true);
+    const char *path = fix_path("short.h5");
+    const hsize_t dims[2] = {110, FIX_H};
+    const uint64_t offsets[9] = {0, 1, 39, 53, 20, 131, 131, 171, 187};
+    struct df_captures *c;
+    struct problem p = {0};
+    hid_t file, set;
+
+    if (fix_write(path, DF_CAPTURE_HDF5, &h, 0, 8, NULL) != DF_OK)
+        bail("%s", df_error_last()->message);
+    set = edit(path, "hidden_states.1", &file);
+    H5Dset_extent(set, dims);
+    H5Dclose(set);
+    H5Fclose(file);
+    fix_refused(DF_FORMAT, "hidden_states.1 has 110 rows, but 187 tokens are",
+                df_captures_open(&c, &path, 1, NULL), "a field too short");
+    is_long(4, count_right(path, &h, &p), "the samples before are there");
+    ok(p.n == 1 && strstr(p.message, "hidden_states.1 has 110 rows"),
+       "what is wrong is told: %s", p.message);
+    fix_refused(DF_FORMAT, "hidden_states.1 has 110 rows",
+                fix_write(path, DF_CAPTURE_HDF5, &h, 0, 9, &resume),
+                "it can't be resumed");
+    set = edit(path, "offsets", &file);
+    H5Dwrite(set, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, offsets);
+    H5Dclose(set);
+    H5Fclose(file);
+    fix_refused(DF_FORMAT, "record 3 begins at token 53 and ends at 20",
+                df_captures_open(&c, &path, 1, NULL), "offsets that fall");
+    is_long(3, count_right(path, &h, &p), "the samples before are there");
+}
+
 /* PATH's hidden_states replaced by what TYPE makes of them.  */
 static void
 retype(const char *path, hid_t type, bool chunked)
@@ -278,12 +379,14 @@ test_types(void)
 int
 main(void)
 {
-    plan(8 + 1 + 12 + 7 + 4 + 4);
+    plan(8 + 1 + 12 + 2 + 7 + 4 + 6 + 4);
     test_shapes();
     test_python();
     test_resume();
+    test_resume_none();
     test_refused_samples();
     test_holes();
+    test_extents();
     test_types();
     fix_remove();
     return 0;

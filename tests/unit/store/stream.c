@@ -137,13 +137,13 @@ struct wrong {
     const char *message;
 };
 static const struct wrong wrongs[] = {
-    {"another file",    0,   "hello",              5, DF_FORMAT,      "neither" },
-    {"another version", 14,  "2",                  1, DF_UNSUPPORTED, "only 1"  },
-    {"no JSON",         16,  "?",                  1, DF_FORMAT,      "not JSON"},
-    {"a wrong count",   -8,  "\7",                 1, DF_FORMAT,      "counts 7"},
+    {"another file",    0,   "hello",              5, DF_FORMAT,      "neither"  },
+    {"another version", 14,  "2",                  1, DF_UNSUPPORTED, "only 1"   },
+    {"no JSON",         16,  "?",                  1, DF_FORMAT,      "not JSON" },
+    {"a wrong count",   -8,  "\7",                 1, DF_FORMAT,      "counts 7" },
     {"a false length",  -16, "\1\0\0\0\0\0\0\x7f", 8, DF_FORMAT,
-     "truncated after sample 2"                                                 },
-    {"a length of 1",   -16, "\1",                 1, DF_FORMAT,      "sample 3"},
+     "truncated after sample 2"                                                  },
+    {"a length of 1",   -16, "\1",                 1, DF_FORMAT,      "record 2:"},
 };
 enum {
     N_WRONGS = sizeof wrongs / sizeof *wrongs
@@ -179,13 +179,98 @@ test_wrong(void)
     free(data);
 }
 
+/* A sample whose image is none is bad, and the pipe goes on; one that is cut
+   within it has no image.  */
+static void
+test_bad_sample(void)
+{
+    struct df_capture_header h = fix_header(DF_CAPTURE_PACKED, false, true);
+    const char *whole = fix_path("whole3.df"), *fifo = fix_path("fifo");
+    struct df_captures *c;
+    struct df_capture_scratch *scratch;
+    struct df_capture_sample seen;
+    size_t size, image;
+    char *data, *at;
+    pid_t pid;
+
+    if (fix_write(whole, DF_CAPTURE_STREAM, &h, 1, 4, NULL) != DF_OK
+        || df_capture_scratch_new(&scratch) != DF_OK)
+        bail("%s", df_error_last()->message);
+    data = fix_load(whole, &size);
+    at = memmem(data, size, "__metadata__", 12);
+    at = memmem(at + 1, size - (size_t) (at + 1 - data), "__metadata__", 12);
+    at[-2] = '?';
+    pid = fix_feed(fifo, data, size - 20, 1 << 20);
+    if (df_captures_open(&c, &fifo, 1, NULL) != DF_OK)
+        bail("%s", df_error_last()->message);
+    ok(df_captures_next(c, scratch, &seen) == DF_OK && seen.index == 1,
+       "a sample");
+    fix_refused(DF_FORMAT, "not JSON", df_captures_next(c, scratch, &seen),
+                "one that can't be read");
+    ok(df_capture_image(scratch, &image) && image > 0, "  has its bytes");
+    fix_refused(DF_FORMAT, "truncated after sample 2",
+                df_captures_next(c, scratch, &seen), "one that is cut off");
+    ok(!df_capture_image(scratch, &image), "  has none");
+    is_long(DF_END, df_captures_next(c, scratch, &seen), "and that is all");
+    waitpid(pid, NULL, 0);
+    df_captures_free(c);
+    df_capture_scratch_free(scratch);
+    free(data);
+}
+
+/* Two writers, of which both would replace the file.  */
+static void
+test_two_writers(void)
+{
+    struct df_capture_header h = fix_header(DF_CAPTURE_SPLIT, false, true);
+    const struct df_capture_writer_options force = {.force = true};
+    const char *path = fix_path("two.df");
+    struct df_capture_writer *w;
+    struct fix_sample f = fix_sample(&h, 1, fix_tokens(1));
+
+    if (df_capture_writer_open(&w, path, DF_CAPTURE_STREAM, &h, &force)
+            != DF_OK
+        || df_capture_writer_put(w, &f.s) != DF_OK)
+        bail("%s", df_error_last()->message);
+    fix_refused(DF_IO, "another process writes this file",
+                fix_write(path, DF_CAPTURE_STREAM, &h, 0, 3, &force),
+                "a second writer is refused");
+    is_long(DF_OK, df_capture_writer_close(w, DF_OK), "the first goes on");
+    is_long(1, fix_count(path, &h), "and has its file");
+    is_long(DF_OK, fix_write(path, DF_CAPTURE_STREAM, &h, 0, 3, &force),
+            "then it may be replaced");
+    is_long(3, fix_count(path, &h), "by another");
+    fix_free(&f);
+}
+
+/* HDF5 can't come through a pipe, and that is what is said.  */
+static void
+test_hdf5_piped(void)
+{
+    struct df_capture_header h = fix_header(DF_CAPTURE_SPLIT, false, true);
+    const char *path = fix_path("piped.h5");
+    size_t size;
+    char *data;
+    long good;
+
+    if (fix_write(path, DF_CAPTURE_HDF5, &h, 0, 3, NULL) != DF_OK)
+        bail("%s", df_error_last()->message);
+    data = fix_load(path, &size);
+    fix_refused(DF_UNSUPPORTED, "HDF5 is read from files alone",
+                drain_fed(data, size, 1 << 20, &h, &good), "HDF5 in a pipe");
+    free(data);
+}
+
 int
 main(void)
 {
-    plan(24 + 3 + N_WRONGS + 1);
+    plan(24 + 3 + N_WRONGS + 1 + 6 + 5 + 1);
     test_round_trip();
     test_cuts();
     test_wrong();
+    test_bad_sample();
+    test_two_writers();
+    test_hdf5_piped();
     fix_remove();
     return 0;
 }

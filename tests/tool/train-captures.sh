@@ -2,7 +2,7 @@
 # by bit, in whatever format, layout and order it was written.
 . "$abs_top_srcdir/tests/tool/train.sh"
 . "$abs_top_srcdir/tests/tool/capture.sh"
-plan 117
+plan 116
 head -n 3 data.jsonl > few.jsonl
 
 # Live, of one epoch and of two, without noise and with it.

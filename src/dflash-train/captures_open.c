@@ -279,7 +279,8 @@ captures_open(struct session *s)
     const struct string_list *files = &opt.captures;
 
     if (opt.spool) {
-        DF_TRY(spool_stdin());
+        if (!s->resume_from) /* the copy was whole before the first step */
+            DF_TRY(spool_stdin());
         files = &spooled;
     }
     DF_TRY(open_source(s, &s->captures, files, &s->train_set));

@@ -67,8 +67,8 @@ ok 'nothing is allocated after the warm-up' grep -q \
 # What the clock doesn't say.
 lines () { metrics $1 | sed 's/,"decoding_seconds":[^,}]*//'; }
 lines run > wanted
-check () { lines $1 > got; diff wanted got && cmp run/best/$best $1/best/$best; }
-best=model.safetensors
+best=best/model.safetensors
+check () { lines $1 > got; diff wanted got && cmp run/$best $1/$best; }
 cp -r run killed; rm -r killed/checkpoints/step-60 killed/best killed/drafter
 sed '/"step":30,"epoch"/q' run/metrics.jsonl > killed/metrics.jsonl
 ok 'resumed behind a kill between saving and decoding' \

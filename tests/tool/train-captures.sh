@@ -2,7 +2,7 @@
 # by bit, in whatever format, layout and order it was written.
 . "$abs_top_srcdir/tests/tool/train.sh"
 . "$abs_top_srcdir/tests/tool/capture.sh"
-plan 115
+plan 116
 head -n 3 data.jsonl > few.jsonl
 
 # Live, of one epoch and of two, without noise and with it.
@@ -35,11 +35,17 @@ for layout in packed split; do
   done
 done
 check () {
-  piped o '' --noise 0.1 --epochs 2 --spool spool.dfs --overwrite &&
-    alike live-2-0.1 o
+  piped o '' --noise 0.1 --epochs 2 --spool spool.dfs --overwrite \
+    --save-interval 4 && alike live-2-0.1 o
 }
 ok 'a pipe that is kept, 2 epochs: as live' check
 ok '  and the copy is the stream' cmp spool.dfs split.dfs
+check () {
+  rm -r o/drafter o/checkpoints/step-12
+  offline 0 o - --noise 0.1 --epochs 2 --spool spool.dfs --resume \
+    < /dev/null && alike live-2-0.1 o
+}
+ok '  with which it can be resumed' check
 ok "speculators' folder" captures 0 folder/
 check () {
   offline 0 o folder --epochs 2 --noise 0.1 $layers --overwrite &&
@@ -326,7 +332,7 @@ check () {
 ok 'samples of a pipe that are too long are left out' check
 check () {
   cat split.dfs | pipe_in /dev/stdin 2 --max-length 30 --strict &&
-    says 'standard input: sample [0-9]* has [0-9]* tokens, not 1 to --max-length'
+    says 'standard input: sample [0-9]* has [0-9]* tokens, not 1 to --max-l'
 }
 ok '  with --strict they are refused' check
 made empty.dfs samples=4 tokens=0 grow=20

@@ -160,7 +160,7 @@ ok '  does not count among those to keep' \
 cut_at broken 12; rm broken/checkpoints/step-12/state.json
 metrics broken > before
 ok 'where no checkpoint is whole' trains 2 broken $run --resume
-ok '  none is named' says 'broken/checkpoints: none of the 1 checkpoints can be'
+ok '  none is named' says 'broken/checkpoints: none of the 1 checkpoints can'
 metrics broken > after
 ok '  and nothing begins anew' cmp before after
 

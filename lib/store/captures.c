@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file_internal.h"
 #include "store/backend_internal.h"
 
 struct df_captures {
@@ -30,6 +32,20 @@ df_capture_file_free(struct df_capture_file *file)
     free(file->entries);
     free(file->path);
     free(file);
+}
+
+/* Whether the writer of an HDF5 file died: what it wrote may be anything.  */
+static bool
+has_journal(const char *path)
+{
+    char *journal;
+    bool there;
+
+    if (asprintf(&journal, "%s.journal", path) < 0)
+        return false;
+    there = df_file_exists(journal);
+    free(journal);
+    return there;
 }
 
 /* Which format PATH is in, by what it holds.  What can't be read twice is a
@@ -53,8 +69,9 @@ detect(const char *path, df_capture_open **out)
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return DF_FAIL_ERRNO(DF_IO, "%s: %s", path, strerror(errno));
-    if (pread(fd, magic, sizeof magic, 0) == sizeof magic
-        && memcmp(magic, DF_H5_SIGNATURE, sizeof magic) == 0)
+    if ((pread(fd, magic, sizeof magic, 0) == sizeof magic
+         && memcmp(magic, DF_H5_SIGNATURE, sizeof magic) == 0)
+        || has_journal(path))
         *out = df_h5_file_open;
     close(fd);
     return DF_OK;

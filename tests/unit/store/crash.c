@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/hash_internal.h"
 #include "dflash/philox.h"
 #include "fixture.h"
 
@@ -241,14 +242,38 @@ test_journal(void)
     ok(access(journal, F_OK) != 0, "and the journal is gone");
 }
 
+/* A file whose writer died before its first commit may hold anything.  */
+static void
+test_uncommitted(void)
+{
+    struct df_capture_header h = fix_header(DF_CAPTURE_SPLIT, false, true);
+    const char *path = fix_path("early.h5");
+    struct {
+        char magic[16];
+        uint64_t committed, hash;
+    } journal = {"DFLASH-JOURNAL1", 0, df_hash_u64(0)};
+    struct df_captures *c;
+
+    fix_save(path, "what came first", 15);
+    fix_save(fix_path("early.h5.journal"), (const char *) &journal,
+             sizeof journal);
+    fix_refused(DF_FORMAT, "early.h5: empty: its writer ended before its firs",
+                df_captures_open(&c, &path, 1, NULL),
+                "nothing was committed, and that is said");
+    is_long(DF_OK, fix_write(path, DF_CAPTURE_HDF5, &h, 0, 4, &resume),
+            "resumed, it begins");
+    is_long(4, fix_count(path, &h), "with all samples");
+}
+
 int
 main(void)
 {
-    plan(3 + 5 + 3 + 6);
+    plan(3 + 5 + 3 + 6 + 3);
     test_kill();
     test_limits();
     test_full_disk();
     test_journal();
+    test_uncommitted();
     fix_remove();
     return 0;
 }

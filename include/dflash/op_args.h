@@ -95,7 +95,7 @@ struct df_linear_args {
     size_t T, N, K;
     size_t ldy, ldx; /* w is contiguous */
     bool accumulate;
-    bool wide; /* y is float32, whatever act is */
+    bool wide; /* y is float32, whatever act is; then without a bias */
 };
 
 /* dx[t,k] = sum_n dy[t,n] * w[n,k]; ACCUMULATE adds that to dx.  */

@@ -21,6 +21,8 @@ df_check_linear(const struct df_linear_args *a, struct df_work *work)
     POSITIVE(linear, K);
     LD(linear, ldy, a->N);
     LD(linear, ldx, a->K);
+    if (a->wide && a->bias)
+        return DF_FAIL(DF_UNSUPPORTED, "linear: a bias and a float32 result");
     work->nothing = a->T == 0;
     work->flops = product_flops(a->T, a->N, a->K);
     assert(work->nothing || (a->y && a->x && a->w));

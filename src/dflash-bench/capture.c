@@ -115,8 +115,9 @@ run_capture(struct capture *c, struct feed *feed)
     o.n_targets = 1;
     o.transport = DF_TRANSPORT_HOST;
     o.sink = (struct df_sink){c, put};
-    DF_TRY(df_run_new(&c->run, &o));
-    status = df_run_warm_up(c->run);
+    status = df_run_new(&c->run, &o);
+    if (status == DF_OK)
+        status = df_run_warm_up(c->run);
     if (status == DF_OK)
         status = df_run_train(c->run);
     c->gibibytes = gibibytes(&c->dev, 1) - before;

@@ -29,6 +29,9 @@ check_options(int n, char **names)
     if (opt.check && (opt.baseline || opt.save_baseline || opt.plot))
         option_mistake(&bench_tool, "--check takes no times: nothing to "
                                     "compare, save or draw");
+    if (opt.list && (opt.baseline || opt.save_baseline || opt.plot))
+        option_mistake(&bench_tool, "--list measures nothing: nothing to "
+                                    "compare, save or draw");
     if (opt.check_lossless
         && (opt.temperature > 0 || opt.force_accept.count > 0))
         option_mistake(&bench_tool, "--check-lossless needs temperature 0 and "
@@ -146,7 +149,7 @@ save_baseline(const struct bench *b)
 }
 
 /* What comes behind the results; *NO: one of them, or the comparison, says
-   no.  */
+   no.  They are saved first: what may fail afterwards doesn't lose them.  */
 static df_status
 conclude(struct bench *b, bool *no)
 {
@@ -155,12 +158,12 @@ conclude(struct bench *b, bool *no)
     for (size_t i = 0; i < b->results.n; i++)
         *no = *no || b->results.items[i]->verdict == RESULT_WRONG;
     DF_TRY(print_footer(b));
+    if (opt.save_baseline)
+        DF_TRY(save_baseline(b));
     if (b->baseline)
         DF_TRY(baseline_report(b->baseline, &b->results, &slower));
     *no = *no || slower > 0;
-    if (opt.plot)
-        DF_TRY(plot_results(&b->results, opt.plot));
-    return opt.save_baseline ? save_baseline(b) : DF_OK;
+    return opt.plot ? plot_results(&b->results, opt.plot) : DF_OK;
 }
 
 static int

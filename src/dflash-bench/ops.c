@@ -4,15 +4,14 @@
 
 #include <config.h>
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "dflash-bench/bench.h"
 #include "opcases/opcases.h"
 
 enum {
-    FEW_ROWS = 64, /* that are compared where rows don't depend on others */
+    FEW_ROWS = 64,      /* that are compared */
+    FEW_VALUES = 65536, /* the same where they are rows */
     FEW_FLOPS = 32 /* of a product for each byte: memory is what bounds it */
 };
 
@@ -69,10 +68,10 @@ struct op_work {
     struct bench_case *def; /* gets bytes and operations on the way */
 };
 
-/* Whether the first rows of the outputs depend on the first rows of the
-   inputs alone, so that a case of fewer rows tells them.  */
-static bool
-has_rows(enum df_op op)
+/* How many rows a case is compared in whose rows of the outputs depend on
+   their own rows of the inputs alone; 0: they don't.  */
+static size_t
+few_rows(enum df_op op)
 {
     switch ((int) op) {
     case DF_OP_embed:
@@ -86,11 +85,12 @@ has_rows(enum df_op op)
     case DF_OP_unpack_hidden:
     case DF_OP_gather_rows:
     case DF_OP_head_loss:
+        return FEW_ROWS;
     case DF_OP_add:
     case DF_OP_adamw:
-        return true;
+        return FEW_VALUES;
     default:
-        return false;
+        return 0;
     }
 }
 
@@ -111,43 +111,23 @@ queue_op(void *arg, struct df_stream *stream)
     return oprun_queue(w->run, stream);
 }
 
-/* The largest error of the outputs in what WANTED has of them.  */
-static double
-worst(double *const *wanted, const struct oprun *few, const struct oprun *run)
-{
-    double most = 0;
-
-    for (size_t b = 0; b < few->n_bufs; b++) {
-        double *seen = few->bufs[b].output ? oprun_after(run, b) : NULL;
-        double e = 0;
-
-        if (seen && wanted[b])
-            e = normalised_error(wanted[b], seen, few->bufs[b].n);
-        else if (few->bufs[b].output)
-            e = NAN;
-        if (!(e <= most))
-            most = e;
-        free(seen);
-    }
-    return most;
-}
-
 /* What FEW's outputs have to be: by the formula if the device is the CPU and
-   there is one, else by the CPU.  FORMULA says which.  */
+   there is one, else by the CPU.  */
 static df_status
-reference(const struct op_work *w, struct oprun *few, double **wanted,
-          bool *formula)
+reference(const struct op_work *w, struct oprun *few, double **wanted)
 {
-    for (size_t b = 0; b < few->n_bufs; b++)
-        wanted[b] = oprun_before(few, b);
-    *formula = df_device_is_cpu(w->dev) && op_reference(few, wanted);
-    if (*formula)
+    bool formula = df_device_is_cpu(w->dev);
+
+    for (size_t b = 0; formula && b < few->n_bufs; b++)
+        if (!(wanted[b] = oprun_before(few, b)))
+            return DF_FAIL(DF_NO_MEMORY, "values of %s", few->bufs[b].name);
+    if (formula && op_reference(few, wanted))
         return DF_OK;
     DF_TRY(oprun_call(few));
     DF_TRY(oprun_finish(few));
     for (size_t b = 0; b < few->n_bufs; b++) {
         free(wanted[b]);
-        wanted[b] = oprun_after(few, b);
+        wanted[b] = few->bufs[b].output ? oprun_after(few, b) : NULL;
     }
     return DF_OK;
 }
@@ -178,19 +158,19 @@ check_op(void *arg, double *error)
     struct opcase c = w->c;
     double *wanted[OPRUN_MAX_BUFFERS] = {NULL};
     struct oprun *few = NULL;
-    bool formula;
+    size_t rows = few_rows(c.op);
     df_status status;
 
     if (c.op == DF_OP_attention && c.d[6] == 0)
         c.d[0] = 1; /* sequences, which a cache would hold elsewhere */
-    else if (has_rows(c.op) && c.d[0] > FEW_ROWS)
-        c.d[0] = FEW_ROWS;
+    else if (rows > 0 && c.d[0] > rows)
+        c.d[0] = rows;
     DF_TRY(call_and_count(w));
     DF_TRY(oprun_finish(w->run));
-    DF_TRY(oprun_new(&few, &c, w->cpu));
-    status = reference(w, few, wanted, &formula);
+    DF_TRY(oprun_new_part(&few, &c, w->cpu, w->run, rows > 0));
+    status = reference(w, few, wanted);
     if (status == DF_OK)
-        *error = worst(wanted, few, w->run);
+        *error = oprun_worst(few, wanted);
     if (status == DF_OK && !(*error <= c.limit))
         status =
             DF_FAIL(DF_DEVICE, "error %.1e, %.1e is allowed", *error, c.limit);
@@ -200,30 +180,13 @@ check_op(void *arg, double *error)
     return status;
 }
 
-/* An output whose values mattered before is read as well.  */
-static double
-bytes_moved(const struct oprun *run)
-{
-    static const unsigned char nan[2] = {0xff, 0xff};
-    double bytes = 0;
-
-    for (size_t b = 0; b < run->n_bufs; b++) {
-        const struct opbuf *buf = &run->bufs[b];
-        bool read = buf->bytes >= sizeof nan
-                    && memcmp(buf->before, nan, sizeof nan) != 0;
-
-        bytes += (double) buf->bytes * (buf->output + read);
-    }
-    return bytes;
-}
-
 static df_status
 open_op(void *arg)
 {
     struct op_work *w = arg;
 
     DF_TRY(oprun_new(&w->run, &w->c, w->dev));
-    w->def->bytes = bytes_moved(w->run);
+    w->def->bytes = oprun_bytes(w->run);
     return DF_OK;
 }
 

@@ -48,19 +48,32 @@ most_requests(void)
     return most;
 }
 
-/* The first case that runs opens what all need.  */
+static void
+close_models(struct spec *s)
+{
+    spec_models_close(&s->models);
+    spec_prompts_free(&s->prompts);
+}
+
+/* The first case that runs opens what all need.  If that can't be, the next
+   one tries again, and says why too.  */
 static df_status
 open_models(struct spec *s)
 {
     size_t most = most_requests();
+    df_status status;
 
     if (s->opened)
         return DF_OK;
-    s->opened = true;
     s->before = gibibytes(&s->dev, 1);
-    DF_TRY(spec_prompts_open(&s->prompts, s->b->workload, 2 * most));
-    return spec_models_open(&s->models, s->b->workload, s->dev,
-                            s->prompts.length, most);
+    status = spec_prompts_open(&s->prompts, s->b->workload, 2 * most);
+    if (status == DF_OK)
+        status = spec_models_open(&s->models, s->b->workload, s->dev,
+                                  s->prompts.length, most);
+    s->opened = status == DF_OK;
+    if (status != DF_OK)
+        close_models(s);
+    return status;
 }
 
 /* Where RUN's answers first differ from those WANTED, whose decoding is
@@ -291,8 +304,7 @@ bench_spec(struct bench *b)
         struct spec s = {.b = b, .dev = b->devices.devices[i]};
 
         status = measure_all(&s);
-        spec_models_close(&s.models);
-        spec_prompts_free(&s.prompts);
+        close_models(&s);
         DF_TRY(status);
     }
     return DF_OK;

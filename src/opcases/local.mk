@@ -5,5 +5,5 @@ src_opcases_libopcases_la_SOURCES = src/opcases/opbuild.c \
   src/opcases/opbuild.h src/opcases/opbuild_decode.c \
   src/opcases/opbuild_draft.c \
   src/opcases/opbuild_rows.c src/opcases/opcases.c src/opcases/opcases.h \
-  src/opcases/optable.c src/opcases/reference.c
+  src/opcases/optable.c src/opcases/opvalues.c src/opcases/reference.c
 src_opcases_libopcases_la_CPPFLAGS = $(tool_cppflags)

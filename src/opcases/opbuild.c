@@ -17,6 +17,7 @@ op_build_embed(struct oprun *r)
     *a = (struct df_embed_args){.T = T, .H = H, .V = V};
     a->x = op_output(r, "x", OPBUF_ACT, T * H);
     a->table = op_input(r, "table", OPBUF_ACT, V * H, -1, 1);
+    op_moves(r, T * H);
     a->ids = op_input(r, "ids", OPBUF_I32, T, 0, (double) V);
 }
 

@@ -61,6 +61,8 @@ op_build_verify(struct oprun *r)
     a->z = op_input(r, "z", OPBUF_F32, op_spread(B * b, V, a->ldz), -2, 2);
     a->draft =
         op_input(r, "draft", OPBUF_F32, op_spread(B * b, V, a->ldz), -2, 2);
+    if (r->c->flags & OPCASE_PLAIN)
+        op_moves(r, 0); /* what is likeliest needs no look at the drafter */
     a->ids = op_input(r, "ids", OPBUF_I32, B * b, 0, (double) V);
     a->draw = build_draw(r, B * b);
 }

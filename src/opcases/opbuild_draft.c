@@ -27,6 +27,24 @@ past(const struct oprun *r, size_t i)
     return (double) ((r->c->d[6] - r->c->d[1]) / (i + 1));
 }
 
+/* Rows of the cache that a call reads.  */
+static size_t
+rows_read(const struct oprun *r)
+{
+    const size_t *d = r->c->d;
+    size_t sum = 0;
+
+    for (size_t i = 0; i < d[0]; i++) {
+        size_t own = (size_t) (seq_begin(r, i + 1) - seq_begin(r, i));
+        size_t before = (size_t) past(r, i);
+
+        if (d[5] > 0 && before > d[5] - 1)
+            before = d[5] - 1;
+        sum += own + before;
+    }
+    return sum;
+}
+
 /* Sizes: B, rows a sequence, A, G, D, window, places of a sequence in the
    cache or 0.  */
 void
@@ -35,6 +53,7 @@ op_build_attention(struct oprun *r)
     const size_t *d = r->c->d;
     size_t T = (size_t) seq_begin(r, d[0]), q = d[2] * d[4], kv = d[3] * d[4];
     size_t rows = d[6] > 0 ? d[0] * d[6] : T;
+    size_t seen = d[6] > 0 ? rows_read(r) : T;
     struct df_attention_args *a = &r->args.attention;
 
     *a = (struct df_attention_args){.T = T,
@@ -53,7 +72,9 @@ op_build_attention(struct oprun *r)
     a->out = op_output(r, "out", OPBUF_ACT, op_spread(T, q, a->ldo));
     a->q = op_input(r, "q", OPBUF_ACT, op_spread(T, q, a->ldq), -2, 2);
     a->k = op_input(r, "k", OPBUF_ACT, op_spread(rows, kv, a->ldk), -2, 2);
+    op_moves(r, seen * kv);
     a->v = op_input(r, "v", OPBUF_ACT, op_spread(rows, kv, a->ldv), -2, 2);
+    op_moves(r, seen * kv);
     a->cu_seqlens = op_filled(r, "cu_seqlens", OPBUF_I32, d[0] + 1, seq_begin);
     if (d[6] == 0)
         return;

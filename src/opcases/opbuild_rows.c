@@ -85,6 +85,7 @@ op_build_gather_rows(struct oprun *r)
         .R = R, .C = C, .T = T, .ldy = op_ld(r, C)};
     a->y = op_output(r, "y", OPBUF_ACT, op_spread(R, C, a->ldy));
     a->x = op_input(r, "x", OPBUF_ACT, T * C, -1, 1);
+    op_moves(r, R * C);
     a->index = op_input(r, "index", OPBUF_I32, R, 0, (double) T);
 }
 
@@ -98,13 +99,15 @@ some_rows(const struct oprun *r, size_t i)
 void
 op_build_put_rows(struct oprun *r)
 {
-    size_t R = r->c->d[0], C = r->c->d[1], T = r->c->d[2];
+    size_t R = r->c->d[0], C = r->c->d[1], T = r->c->d[2], put = R - R / 3;
     struct df_put_rows_args *a = &r->args.put_rows;
 
     *a = (struct df_put_rows_args){
         .R = R, .C = C, .T = T, .ldy = op_ld(r, C), .ldx = op_ld(r, C + 1)};
     a->y = op_added_to(r, "y", OPBUF_ACT, op_spread(T, C, a->ldy));
+    op_moves(r, put * C);
     a->x = op_input(r, "x", OPBUF_ACT, op_spread(R, C, a->ldx), -1, 1);
+    op_moves(r, put * C);
     a->index = op_filled(r, "index", OPBUF_I32, R, some_rows);
 }
 

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dflash/philox.h"
 #include "opcases/opbuild.h"
 
 enum {
     GUARD = 64, /* bytes after each buffer */
-    GUARD_BYTE = 0xA5
+    GUARD_BYTE = 0xA5,
+    PIECE = 4 << 20 /* bytes of an input that are compared at a time */
 };
 
 static const size_t type_bytes[] = {
@@ -27,62 +27,7 @@ type_on(const struct oprun *r, enum opbuf_type type)
     return df_device_act(r->dev) == DF_F32 ? OPBUF_F32 : OPBUF_BF16;
 }
 
-/* The structs consist of 8-byte members: doubles first, then integers.  */
-static bool
-is_double(enum opbuf_type type, size_t i)
-{
-    return type == OPBUF_F64 || type == OPBUF_SUMS
-           || (type == OPBUF_STATE && i < 2);
-}
-
-static void
-put(void *image, enum opbuf_type type, size_t i, double value)
-{
-    if (type == OPBUF_F32)
-        ((float *) image)[i] = (float) value;
-    else if (type == OPBUF_BF16)
-        ((uint16_t *) image)[i] = df_bf16_from_f32((float) value);
-    else if (type == OPBUF_I32)
-        ((int32_t *) image)[i] = (int32_t) value;
-    else if (is_double(type, i))
-        ((double *) image)[i] = value;
-    else
-        ((int64_t *) image)[i] = (int64_t) value;
-}
-
-static double
-get(const void *image, enum opbuf_type type, size_t i)
-{
-    if (type == OPBUF_F32)
-        return (double) ((const float *) image)[i];
-    if (type == OPBUF_BF16)
-        return (double) df_f32_from_bf16(((const uint16_t *) image)[i]);
-    if (type == OPBUF_I32)
-        return ((const int32_t *) image)[i];
-    if (is_double(type, i))
-        return ((const double *) image)[i];
-    return (double) ((const int64_t *) image)[i];
-}
-
-double
-op_value(const struct oprun *r, size_t b, size_t i)
-{
-    return get(r->bufs[b].before, r->bufs[b].type, i);
-}
-
-/* Number I of buffer number B: in [LOW, HIGH), exact in bf16.  */
-static double
-random_value(const struct oprun *r, size_t b, size_t i, double low,
-             double high)
-{
-    struct df_philox p = df_philox(77, (uint32_t) i, (uint32_t) b,
-                                   (uint32_t) r->c->op, r->c->flags);
-
-    float v = (float) (low + (high - low) * (double) df_uniform(p.v[0]));
-    return (double) df_f32_from_bf16(df_bf16_from_f32(v));
-}
-
-/* A new buffer, its image made but not yet on the device.  */
+/* A new buffer, not yet filled.  */
 static struct opbuf *
 new_buffer(struct oprun *r, const char *name, enum opbuf_type type, size_t n)
 {
@@ -94,26 +39,35 @@ new_buffer(struct oprun *r, const char *name, enum opbuf_type type, size_t n)
     b->type = type_on(r, type);
     b->n = n;
     b->bytes = n * type_bytes[b->type];
-    b->before = malloc(b->bytes + GUARD);
-    b->after = malloc(b->bytes + GUARD);
-    if (!b->before || !b->after) {
-        r->status = DF_FAIL(DF_NO_MEMORY, "buffer %s", name);
-        return NULL;
-    }
+    b->moved = -1;
     r->status =
         df_device_alloc(r->dev, DF_MEM_DEVICE, b->bytes + GUARD, &b->data);
     r->n_bufs++;
-    memset(b->before, 0xFF, b->bytes); /* NaN in every type that has one */
-    memset((char *) b->before + b->bytes, GUARD_BYTE, GUARD);
+    if (r->status == DF_OK)
+        r->status =
+            df_fill(r->stream, (char *) b->data + b->bytes, GUARD_BYTE, GUARD);
     return r->status == DF_OK ? b : NULL;
+}
+
+/* The same with an image to fill.  */
+static struct opbuf *
+new_image(struct oprun *r, const char *name, enum opbuf_type type, size_t n)
+{
+    struct opbuf *b = new_buffer(r, name, type, n);
+
+    if (!b)
+        return NULL;
+    b->before = malloc(b->bytes + 1);
+    if (b->before)
+        return b;
+    r->status = DF_FAIL(DF_NO_MEMORY, "buffer %s", name);
+    return NULL;
 }
 
 static void *
 send(struct oprun *r, struct opbuf *b)
 {
-    if (!b)
-        return NULL;
-    r->status = df_copy(r->stream, b->data, b->before, b->bytes + GUARD);
+    r->status = df_copy(r->stream, b->data, b->before, b->bytes);
     return b->data;
 }
 
@@ -121,15 +75,14 @@ void *
 op_input(struct oprun *r, const char *name, enum opbuf_type type, size_t n,
          double low, double high)
 {
-    struct opbuf *b = new_buffer(r, name, type, n);
+    struct opbuf *b = new_image(r, name, type, n);
 
-    for (size_t i = 0; b && i < n; i++)
-        put(b->before, b->type, i,
-            random_value(r, (size_t) (b - r->bufs), i, low, high));
-    if (b && b->type == OPBUF_I32) /* bf16 may have rounded up to HIGH */
-        for (size_t i = 0; i < n; i++)
-            if (((int32_t *) b->before)[i] >= (int32_t) high)
-                ((int32_t *) b->before)[i] = (int32_t) high - 1;
+    if (!b)
+        return NULL;
+    if (r->like)
+        op_fill_like(r, b);
+    else
+        op_fill_random(r, b, low, high);
     return send(r, b);
 }
 
@@ -137,21 +90,28 @@ void *
 op_filled(struct oprun *r, const char *name, enum opbuf_type type, size_t n,
           opfill_fn *f)
 {
-    struct opbuf *b = new_buffer(r, name, type, n);
+    struct opbuf *b = new_image(r, name, type, n);
 
-    for (size_t i = 0; b && i < n; i++)
-        put(b->before, b->type, i, f(r, i));
+    if (!b)
+        return NULL;
+    if (r->like)
+        op_fill_like(r, b);
+    else
+        op_fill_with(r, b, f);
     return send(r, b);
 }
 
+/* All ones are NaN in every type that has one.  */
 void *
 op_output(struct oprun *r, const char *name, enum opbuf_type type, size_t n)
 {
     struct opbuf *b = new_buffer(r, name, type, n);
 
-    if (b)
-        b->output = true;
-    return send(r, b);
+    if (!b)
+        return NULL;
+    b->output = true;
+    r->status = df_fill(r->stream, b->data, 0xFF, b->bytes);
+    return b->data;
 }
 
 void *
@@ -164,18 +124,19 @@ op_added_to(struct oprun *r, const char *name, enum opbuf_type type, size_t n)
     return data;
 }
 
-df_status
-oprun_new(struct oprun **out, const struct opcase *c, struct df_device *dev)
+void
+op_moves(struct oprun *r, size_t n)
 {
-    struct oprun *r = calloc(1, sizeof *r);
+    struct opbuf *b = &r->bufs[r->n_bufs - 1];
 
-    *out = NULL;
-    if (!r)
-        return DF_FAIL(DF_NO_MEMORY, "case");
-    r->c = c;
-    r->dev = dev;
-    r->status = df_stream_new(&r->stream, dev, "case");
-    switch (r->status == DF_OK ? c->op : DF_N_OPS) {
+    if (r->status == DF_OK)
+        b->moved = (double) (n * type_bytes[b->type]);
+}
+
+static void
+build(struct oprun *r)
+{
+    switch (r->c->op) {
 #define X(op, flow)       \
     case DF_OP_##op:      \
         op_build_##op(r); \
@@ -185,15 +146,39 @@ oprun_new(struct oprun **out, const struct opcase *c, struct df_device *dev)
     case DF_N_OPS:
         break;
     }
+}
+
+df_status
+oprun_new_part(struct oprun **out, const struct opcase *c,
+               struct df_device *dev, const struct oprun *like, bool rows)
+{
+    struct oprun *r = calloc(1, sizeof *r);
+    df_status status;
+
+    *out = NULL;
+    if (!r)
+        return DF_FAIL(DF_NO_MEMORY, "case");
+    r->c = c;
+    r->dev = dev;
+    r->like = like;
+    r->rows = rows;
+    r->status = df_stream_new(&r->stream, dev, "case");
+    if (r->status == DF_OK)
+        build(r);
     if (r->status == DF_OK)
         r->status = df_stream_sync(r->stream);
-    df_status status = r->status;
-
+    status = r->status;
     if (status == DF_OK)
         *out = r;
     else
         oprun_free(r);
     return status;
+}
+
+df_status
+oprun_new(struct oprun **out, const struct opcase *c, struct df_device *dev)
+{
+    return oprun_new_part(out, c, dev, NULL, false);
 }
 
 void
@@ -204,8 +189,9 @@ oprun_free(struct oprun *r)
     df_stream_free(r->stream);
     for (size_t b = 0; b < r->n_bufs; b++) {
         df_device_free(r->dev, DF_MEM_DEVICE, r->bufs[b].data);
+        if (r->bufs[b].after != r->bufs[b].before)
+            free(r->bufs[b].after);
         free(r->bufs[b].before);
-        free(r->bufs[b].after);
     }
     free(r);
 }
@@ -231,55 +217,118 @@ oprun_call(struct oprun *r)
     return oprun_queue(r, r->stream);
 }
 
+/* Piece by piece, so that no memory as large is needed.  */
+static df_status
+check_input(const struct oprun *r, const struct opbuf *b, char *piece)
+{
+    for (size_t at = 0; at < b->bytes; at += PIECE) {
+        size_t n = b->bytes - at < PIECE ? b->bytes - at : (size_t) PIECE;
+
+        DF_TRY(df_copy(r->stream, piece, (char *) b->data + at, n));
+        DF_TRY(df_stream_sync(r->stream));
+        if (memcmp(piece, (char *) b->before + at, n) != 0)
+            return DF_FAIL(DF_DEVICE, "%s: an input was changed", b->name);
+    }
+    return DF_OK;
+}
+
+static df_status
+check_guard(const struct oprun *r, const struct opbuf *b)
+{
+    unsigned char guard[GUARD];
+
+    DF_TRY(df_copy(r->stream, guard, (char *) b->data + b->bytes, GUARD));
+    DF_TRY(df_stream_sync(r->stream));
+    for (size_t i = 0; i < GUARD; i++)
+        if (guard[i] != GUARD_BYTE)
+            return DF_FAIL(DF_DEVICE, "%s: written beyond its end", b->name);
+    return DF_OK;
+}
+
 /* Elements between the rows of an output may stay as they were.  */
 static df_status
-check_buffer(const struct oprun *r, const struct opbuf *b)
+bring_output(const struct oprun *r, struct opbuf *b)
 {
-    const unsigned char *before = b->before, *after = b->after;
+    size_t nan;
 
-    if (memcmp(before + b->bytes, after + b->bytes, GUARD) != 0)
-        return DF_FAIL(DF_DEVICE, "%s: written beyond its end", b->name);
-    if (!b->output && memcmp(before, after, b->bytes) != 0)
-        return DF_FAIL(DF_DEVICE, "%s: an input was changed", b->name);
-    for (size_t i = 0; b->output && i < b->n; i++)
-        if (isnan(get(b->after, b->type, i))
-            && !(r->c->flags & OPCASE_WIDE_ROWS))
-            return DF_FAIL(DF_DEVICE, "%s[%zu] is NaN", b->name, i);
+    if (!b->after || b->after == b->before)
+        b->after = malloc(b->bytes + 1);
+    if (!b->after)
+        return DF_FAIL(DF_NO_MEMORY, "buffer %s", b->name);
+    DF_TRY(df_copy(r->stream, b->after, b->data, b->bytes));
+    DF_TRY(df_stream_sync(r->stream));
+    nan = r->c->flags & OPCASE_WIDE_ROWS ? b->n : op_find_nan(b);
+    if (nan < b->n)
+        return DF_FAIL(DF_DEVICE, "%s[%zu] is NaN", b->name, nan);
     return DF_OK;
+}
+
+static df_status
+check_buffer(struct oprun *r, struct opbuf *b, char *piece)
+{
+    DF_TRY(check_guard(r, b));
+    if (b->output)
+        return bring_output(r, b);
+    b->after = b->before;
+    return r->like ? DF_OK : check_input(r, b, piece);
 }
 
 df_status
 oprun_finish(struct oprun *r)
 {
-    for (size_t b = 0; b < r->n_bufs; b++)
-        DF_TRY(df_copy(r->stream, r->bufs[b].after, r->bufs[b].data,
-                       r->bufs[b].bytes + GUARD));
-    DF_TRY(df_stream_sync(r->stream));
-    for (size_t b = 0; b < r->n_bufs; b++)
-        DF_TRY(check_buffer(r, &r->bufs[b]));
-    return DF_OK;
-}
+    char *piece = malloc(PIECE);
+    df_status status = piece ? df_stream_sync(r->stream)
+                             : DF_FAIL(DF_NO_MEMORY, "a piece of an input");
 
-static double *
-read_image(const struct opbuf *b, const void *image)
-{
-    double *values = malloc((b->n + 1) * sizeof *values);
-
-    for (size_t i = 0; values && i < b->n; i++)
-        values[i] = get(image, b->type, i);
-    return values;
+    for (size_t b = 0; status == DF_OK && b < r->n_bufs; b++)
+        status = check_buffer(r, &r->bufs[b], piece);
+    free(piece);
+    return status;
 }
 
 double *
 oprun_before(const struct oprun *r, size_t b)
 {
-    return read_image(&r->bufs[b], r->bufs[b].before);
+    return op_read(&r->bufs[b], r->bufs[b].before);
 }
 
 double *
 oprun_after(const struct oprun *r, size_t b)
 {
-    return read_image(&r->bufs[b], r->bufs[b].after);
+    return op_read(&r->bufs[b], r->bufs[b].after);
+}
+
+double
+oprun_worst(const struct oprun *part, double *const *wanted)
+{
+    double worst = 0;
+
+    for (size_t b = 0; b < part->n_bufs && !isnan(worst); b++) {
+        double *seen = part->bufs[b].output ? op_read_whole(part, b) : NULL;
+        double e = seen && wanted[b]
+                       ? normalised_error(wanted[b], seen, part->bufs[b].n)
+                       : (double) NAN;
+
+        if (part->bufs[b].output && !(e <= worst))
+            worst = e;
+        free(seen);
+    }
+    return worst;
+}
+
+double
+oprun_bytes(const struct oprun *r)
+{
+    double bytes = 0;
+
+    for (size_t b = 0; b < r->n_bufs; b++) {
+        const struct opbuf *buf = &r->bufs[b];
+
+        bytes += buf->moved >= 0
+                     ? buf->moved
+                     : (double) buf->bytes * (buf->output + !!buf->before);
+    }
+    return bytes;
 }
 
 void

@@ -135,6 +135,7 @@ const struct opcase opcases[] = {
     {DF_OP_head_loss, {1, 1, 1}, 0, BF16},
     {DF_OP_head_loss, {33, 17, 65}, 0, BF16},
     {DF_OP_head_loss, {33, 17, 1000}, PLAIN, BF16},
+    {DF_OP_head_loss, {1100, 24, 70}, 0, BF16}, /* two chunks on a GPU */
     {DF_OP_head_loss, {1024, 256, 4096}, BENCH, BF16},
     {DF_OP_pick, {0, 3}, 0, EXACT},
     {DF_OP_pick, {1, 1}, 0, EXACT},
@@ -167,6 +168,7 @@ const struct opcase opcases[] = {
     {DF_OP_adamw, {1}, 0, BF16},
     {DF_OP_adamw, {16385}, 0, BF16},
     {DF_OP_adamw, {33}, PLAIN, BF16},
+    {DF_OP_adamw, {2200000}, 0, BF16}, /* more than a GPU's blocks at once */
     {DF_OP_adamw, {2000000}, BENCH, BF16},
 };
 /* clang-format on */

@@ -30,7 +30,7 @@ worst_error(const struct oprun *wanted, const struct oprun *seen,
 {
     double worst = 0;
 
-    for (size_t b = 0; b < wanted->n_bufs; b++) {
+    for (size_t b = 0; b < wanted->n_bufs && !isnan(worst); b++) {
         double *w = oprun_after(wanted, b), *s = oprun_after(seen, b);
         double e = normalised_error(w, s, wanted->bufs[b].n);
 

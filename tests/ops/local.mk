@@ -20,3 +20,7 @@ unit_tests += tests/ops/agree.t
 tests_ops_agree_t_SOURCES = tests/ops/agree.c
 tests_ops_agree_t_CPPFLAGS = $(opcases_cppflags)
 tests_ops_agree_t_LDADD = $(opcases_ldadd)
+unit_tests += tests/ops/cases.t
+tests_ops_cases_t_SOURCES = tests/ops/cases.c tests/ops/handy.h
+tests_ops_cases_t_CPPFLAGS = $(opcases_cppflags)
+tests_ops_cases_t_LDADD = $(opcases_ldadd)

@@ -1,7 +1,7 @@
 # Speculative decoding measured: what its rows say, the prompts it takes, and
 # that answers are compared.
 . "$abs_top_srcdir/tests/init.sh"
-plan 33
+plan 35
 
 demo=$abs_top_srcdir/share/demo
 # has KEY...: the line of JSON in file line has each of them.
@@ -64,6 +64,9 @@ ok 'other suites have its shapes' run 0 dflash-bench step --check \
   -t "$demo/target" --drafter run/drafter --max-length 32 --token-budget 32 \
   --num-anchors 2
 
+ok 'texts for a target without a tokenizer' spec 0 --check --prompts p.jsonl
+ok 'are a reason to skip all cases' test \
+  `grep -c ' skipped p.jsonl:1: .* no tokenizer' out` = 2
 ok 'a block size besides' spec 2 $given --block-size 8
 ok 'is refused' says "--block-size: the drafter of --drafter has its own"
 ok 'a drafter without its target' spec 2 --drafter run/drafter

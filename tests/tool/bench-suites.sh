@@ -1,7 +1,7 @@
 # The suites of dflash-bench that have a target: what their rows say, other
 # shapes and targets, several devices, and what is refused.
 . "$abs_top_srcdir/tests/init.sh"
-plan 34
+plan 36
 
 fast='--repeat 3 --min-time 0'
 TMPDIR=$tmp; export TMPDIR
@@ -42,6 +42,9 @@ ok 'captures' run 0 dflash-bench capture $fast --json
 ok 'four, each beside the forward pass' test \
   "`grep -c '"of_forward":' out`" = 4
 ok 'leave nothing behind' sh -c 'test -z "`ls -d dflash-bench.*`"' 2> /dev/null
+DFLASH_FAULT=x ok 'a capture that does not begin' run 2 dflash-bench capture \
+  --check --only hdf5
+ok 'leaves nothing either' sh -c 'test -z "`ls -d dflash-bench.*`"' 2> /dev/null
 TMPDIR=$tmp/no ok 'nowhere to write' run 2 dflash-bench capture --check
 ok 'says where' grep -q 'no/dflash-bench.*: No such file' err
 

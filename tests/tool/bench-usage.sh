@@ -1,6 +1,6 @@
 # What dflash-bench refuses, with a message that says why.
 . "$abs_top_srcdir/tests/init.sh"
-plan 27
+plan 29
 
 # refuse TEXT OPTION...: status 2, nothing on standard output but remarks, and
 # TEXT in the message.
@@ -22,6 +22,7 @@ ok 'the same of --list' refuse "no case matches 'x9'" --list --only x9
 ok '--json and --csv' refuse 'exclude each other' pack --json --csv
 ok '--check and --save-baseline' refuse '--check takes no times' pack \
   --check --save-baseline f
+ok '--list and --plot' refuse '--list measures nothing' --list --plot f
 ok 'a device that is none' refuse "gpu" pack --devices gpu
 ok 'a GPU that is not there' refuse 'cuda:0' pack --devices cuda:0
 DFLASH_REPEAT=0 ok 'from the environment' refuse DFLASH_REPEAT pack
@@ -55,6 +56,8 @@ ok 'a line that is no JSON' refuse 'spoilt.json:1: not a baseline' \
 ok 'an empty file' refuse 'empty.json: not a baseline' pack $one \
   --baseline empty.json
 ok 'a baseline of other cases' run 2 dflash-bench pack --repeat 3 \
-  --min-time 0 --only 64x3x256/split/checks --baseline base.json
+  --min-time 0 --only 64x3x256/split/checks --baseline base.json \
+  --save-baseline new.json
 ok 'says so' grep -q 'base.json has none of these cases' err
+ok 'what was measured is saved' grep -q '"64x3x256/split/checks"' new.json
 ok 'a full disk' sh -c 'dflash-bench --list > /dev/full 2> err; test $? = 2'

@@ -41,6 +41,8 @@ test_refusals(void)
             .N = 1, .K = 3, .ldx = 2);
     REFUSED(DF_SHAPE, "linear: T is 2147483648", linear, .T = (size_t) 1 << 31,
             .N = 1, .K = 1);
+    REFUSED(DF_UNSUPPORTED, "linear: a bias and a float32 result", linear,
+            .T = 1, .N = 1, .K = 1, .bias = h, .wide = true);
     REFUSED(DF_SHAPE, "linear_dx: K is 0", linear_dx, .T = 1, .N = 1);
     REFUSED(DF_SHAPE, "linear_dw: lddy is 1", linear_dw, .T = 1, .N = 2,
             .K = 1, .lddy = 1);
@@ -117,7 +119,7 @@ main(void)
     struct df_device *dev;
     int has = 1;
 
-    plan(3 + 23 + 12 + 3);
+    plan(3 + 24 + 12 + 3);
     if (df_device_open(&dev, "cpu") != DF_OK
         || df_stream_new(&stream, dev, "test") != DF_OK)
         return 1;

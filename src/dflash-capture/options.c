@@ -150,10 +150,13 @@ find_format(void)
 static void
 check_generate(void)
 {
+    const void *const own[] = {&opt.answers, &opt.max_new_tokens,
+                               &opt.temperature, &opt.concurrency};
     bool only = ends_in(opt.output, ".jsonl") && opt.format == NONE;
 
-    if (!opt.generate && opt.answers)
-        option_mistake(&capture_tool, "--answers needs --generate");
+    for (size_t i = 0; !opt.generate && i < sizeof own / sizeof *own; i++)
+        if (option_given(&capture_tool, own[i]))
+            option_reject(&capture_tool, own[i], "needs --generate");
     if (!opt.generate)
         return;
     if (opt.resume)

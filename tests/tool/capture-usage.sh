@@ -21,6 +21,10 @@ word|extra operand 'word'
 --shard 1/2x|--shard: '1/2x' is not I/N with I from 1 to N
 --flush-every 0|--flush-every: 0 is not within 1 and 1048576
 --max-samples 0|--max-samples: 0 is not within 1 and 4611686018427387903
+--answers a.jsonl|--answers: needs --generate
+--temperature 0.5|--temperature: needs --generate
+--concurrency 4|--concurrency: needs --generate
+--max-new-tokens 9|--max-new-tokens: needs --generate
 --max-length 100 --token-budget 99|--token-budget: 99 is below --max-length, which is 100
 --target-devices gpu|--target-devices: device 'gpu' is not cpu, cpu:N or cuda:N with N from 0 to 63
 --target-layer-ids 1,6|--target-layer-ids: layer 6, but @ has layers 0 to 5

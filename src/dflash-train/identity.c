@@ -46,13 +46,19 @@ add_options(json_t *o)
 }
 
 static void
+add_hash(json_t *o, const char *key, uint64_t hash)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%016llx", (unsigned long long) hash);
+    json_object_set_new(o, key, json_string(text));
+}
+
+static void
 add_run(json_t *o, const struct session *s)
 {
-    char hash[24];
-
-    snprintf(hash, sizeof hash, "%016llx",
-             (unsigned long long) model_tokenizer_hash(&s->model));
-    json_object_set_new(o, "tokenizer", json_string(hash));
+    add_hash(o, "target config", s->model.config.hash);
+    add_hash(o, "tokenizer", model_tokenizer_hash(&s->model));
     json_object_set_new(o, "hidden-size",
                         json_integer(s->model.config.d.hidden_size));
     json_object_set_new(o, "vocabulary",
@@ -60,11 +66,8 @@ add_run(json_t *o, const struct session *s)
     json_object_set_new(o, "mask-token-id",
                         json_integer(s->drafter.mask_token_id));
     json_object_set_new(o, "target-layer-ids", layer_ids(&s->drafter));
-    if (s->captures) {
-        snprintf(hash, sizeof hash, "%016llx",
-                 (unsigned long long) captures_hash(s->captures));
-        json_object_set_new(o, "captures", json_string(hash));
-    }
+    if (s->captures)
+        add_hash(o, "captures", captures_hash(s->captures));
     json_object_set_new(o, "samples",
                         json_integer((json_int_t) s->train_set.n));
     json_object_set_new(o, "tokens",

@@ -1,6 +1,6 @@
 # A run that was stopped goes on as if it hadn't been.
 . "$abs_top_srcdir/tests/tool/train.sh"
-plan 83
+plan 84
 
 run='--epochs 3 --noise 0.1 --save-interval 4 --seed 7'
 eval='--eval-data few.jsonl --eval-interval 5'
@@ -165,6 +165,8 @@ metrics broken > after
 ok '  and nothing begins anew' cmp before after
 
 # What a resumed run must share.
+cp -r "$target" like
+sed 's/1e-06/1e-05/' "$target/config.json" > like/config.json
 while IFS='|' read -r options message; do
   cut_at other 12; find other -type f | xargs cksum | sort > before
   check () {
@@ -180,6 +182,7 @@ done <<'END_OF'
 --noise 0|noise = 0.1.*, but now it is 0.0
 --num-anchors 5|num-anchors = 4, but now it is 5
 --token-budget 96|token-budget = 128, but now it is 96
+--target like|target config = "[0-9a-f]*", but now it is "[0-9a-f]*"
 --train-on last|train-on = "all", but now it is "last"
 --target-layer-ids 2|target-layer-ids = \[3\], but now it is \[2\]
 --accumulate 3 --epochs 9|accumulate times the drafters = 1, but now it is 3

@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/blas.h"
 #include "common/message.h"
@@ -132,19 +134,44 @@ run_suites(struct bench *b, int n, char **names)
 }
 
 static df_status
-save_baseline(const struct bench *b)
+write_baseline(const struct bench *b, const char *path)
 {
-    FILE *fp = fopen(opt.save_baseline, "w");
+    FILE *fp = fopen(path, "w");
     df_status status = DF_OK;
+    bool failed;
 
     if (!fp)
         return DF_FAIL_ERRNO(DF_IO, "%s: %s", opt.save_baseline,
                              strerror(errno));
     for (size_t i = 0; status == DF_OK && i < b->results.n; i++)
         status = json_write(fp, b, b->results.items[i]);
-    if ((ferror(fp) || fclose(fp) != 0) && status == DF_OK)
-        return DF_FAIL_ERRNO(DF_IO, "%s: %s", opt.save_baseline,
-                             strerror(errno));
+    failed = ferror(fp) != 0;
+    failed |= fclose(fp) != 0;
+    if (failed && status == DF_OK)
+        status =
+            DF_FAIL_ERRNO(DF_IO, "%s: %s", opt.save_baseline, strerror(errno));
+    return status;
+}
+
+/* Beside an old one, then in its place, unless that is a device.  */
+static df_status
+save_baseline(const struct bench *b)
+{
+    struct stat st;
+    char *aside;
+    df_status status;
+
+    if (stat(opt.save_baseline, &st) == 0 && !S_ISREG(st.st_mode))
+        return write_baseline(b, opt.save_baseline);
+    if (asprintf(&aside, "%s.new", opt.save_baseline) < 0)
+        return DF_FAIL(DF_NO_MEMORY, "%s", opt.save_baseline);
+    status = write_baseline(b, aside);
+    if (status == DF_OK && rename(aside, opt.save_baseline))
+        status =
+            DF_FAIL_ERRNO(DF_IO, "%s: %s", opt.save_baseline, strerror(errno));
+    if (status != DF_OK)
+        unlink(aside);
+    free(aside);
     return status;
 }
 

@@ -29,10 +29,14 @@ print_extras(const struct result *r, const char *before)
         printf("%s%s=%.6g", i ? " " : before, r->extras[i].key,
                r->extras[i].value);
     if (*r->why)
-        printf("%s%s", r->n_extras ? " " : before, r->why);
+        fputs(r->n_extras ? " " : before, stdout);
+    for (const char *c = r->why; *c; c++) {
+        if (opt.csv && *c == '"')
+            putchar('"');
+        putchar(*c);
+    }
 }
 
-/* A text in quotes if it needs them.  */
 static void
 print_csv(const struct result *r)
 {

@@ -5,7 +5,7 @@
 . "$abs_top_srcdir/tests/init.sh"
 if test "${RUN_EXPENSIVE_TESTS-no}" = yes; then limit=5 percent=10
 else limit=20 percent=300; fi
-plan 9
+plan 11
 
 set -- pack --only '64x3x256/packed/noise cpu' --repeat 100 --min-time 0
 ok 'a baseline is saved' run 0 dflash-bench "$@" --save-baseline base.json
@@ -29,3 +29,12 @@ notice () {
 ok "$percent % more work is an alarm" notice "$@"
 ok 'in the row' grep -q '^# pack .* SLOWER$' out
 ok 'and in the sum' grep -q '^# 1 compared, 1 slower' out
+
+cp base.json old.json
+check () {
+  (trap '' XFSZ; ulimit -f 0
+   dflash-bench "$@" --save-baseline base.json > /dev/null 2>&1)
+  test $? = 2 && cmp base.json old.json && test ! -e base.json.new
+}
+ok 'where it can not be written, the old one stays' check "$@"
+ok 'a device is written to' run 0 dflash-bench "$@" --save-baseline /dev/null

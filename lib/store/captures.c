@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +12,7 @@
 
 #include "base/file_internal.h"
 #include "store/backend_internal.h"
+#include "store/h5io_internal.h"
 
 struct df_captures {
     struct df_captures_options options;
@@ -38,12 +38,9 @@ df_capture_file_free(struct df_capture_file *file)
 static bool
 has_journal(const char *path)
 {
-    char *journal;
-    bool there;
+    char *journal = df_h5_journal_path(path);
+    bool there = journal && df_file_exists(journal);
 
-    if (asprintf(&journal, "%s.journal", path) < 0)
-        return false;
-    there = df_file_exists(journal);
     free(journal);
     return there;
 }

@@ -192,8 +192,7 @@ df_h5_io_open(struct df_h5_io **out, const char *path, enum df_h5_open how)
     io->driver = -1;
     io->writable = how != DF_H5_READ;
     io->path = strdup(path);
-    if (asprintf(&io->journal_path, "%s.journal", path) < 0)
-        io->journal_path = NULL;
+    io->journal_path = df_h5_journal_path(path);
     status = io->path && io->journal_path ? open_file(io, how)
                                           : DF_FAIL(DF_NO_MEMORY, "%s", path);
     if (status == DF_OK)

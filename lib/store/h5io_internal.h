@@ -112,6 +112,9 @@ void df_h5_reason(char *buf, size_t size);
 DF_MUST_USE df_status df_h5_io_patch(struct df_h5_io *io, uint64_t addr,
                                      size_t size, const void *bytes);
 
+/* The name of PATH's journal, to be freed; NULL: no memory.  */
+char *df_h5_journal_path(const char *path);
+
 /* The journal.  Keep the SIZE bytes at ADDR, which BYTES will overwrite.  */
 DF_MUST_USE df_status df_h5_journal_keep(struct df_h5_io *io, uint64_t addr,
                                          const void *bytes, size_t size);

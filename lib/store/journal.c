@@ -11,6 +11,7 @@
 #include <config.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,6 +34,14 @@ struct head {
 struct piece {
     uint64_t addr, size, stored, hash;
 };
+
+char *
+df_h5_journal_path(const char *path)
+{
+    char *journal;
+
+    return asprintf(&journal, "%s.journal", path) < 0 ? NULL : journal;
+}
 
 static uint64_t
 piece_hash(const struct piece *p, const void *bytes)

@@ -49,7 +49,7 @@ new_buffer(struct oprun *r, const char *name, enum opbuf_type type, size_t n)
     return r->status == DF_OK ? b : NULL;
 }
 
-/* The same with an image to fill.  */
+/* The same with an image to fill: of a part it has the whole's values.  */
 static struct opbuf *
 new_image(struct oprun *r, const char *name, enum opbuf_type type, size_t n)
 {
@@ -58,15 +58,21 @@ new_image(struct oprun *r, const char *name, enum opbuf_type type, size_t n)
     if (!b)
         return NULL;
     b->before = malloc(b->bytes + 1);
-    if (b->before)
-        return b;
-    r->status = DF_FAIL(DF_NO_MEMORY, "buffer %s", name);
-    return NULL;
+    if (!b->before) {
+        r->status = DF_FAIL(DF_NO_MEMORY, "buffer %s", name);
+        return NULL;
+    }
+    if (r->like)
+        op_fill_like(r, b);
+    return b;
 }
 
+/* B may be NULL.  */
 static void *
 send(struct oprun *r, struct opbuf *b)
 {
+    if (!b)
+        return NULL;
     r->status = df_copy(r->stream, b->data, b->before, b->bytes);
     return b->data;
 }
@@ -77,11 +83,7 @@ op_input(struct oprun *r, const char *name, enum opbuf_type type, size_t n,
 {
     struct opbuf *b = new_image(r, name, type, n);
 
-    if (!b)
-        return NULL;
-    if (r->like)
-        op_fill_like(r, b);
-    else
+    if (b && !r->like)
         op_fill_random(r, b, low, high);
     return send(r, b);
 }
@@ -92,11 +94,7 @@ op_filled(struct oprun *r, const char *name, enum opbuf_type type, size_t n,
 {
     struct opbuf *b = new_image(r, name, type, n);
 
-    if (!b)
-        return NULL;
-    if (r->like)
-        op_fill_like(r, b);
-    else
+    if (b && !r->like)
         op_fill_with(r, b, f);
     return send(r, b);
 }

@@ -97,24 +97,43 @@ one_device(const struct df_run_options *o)
     return true;
 }
 
-/* Whether all devices reach the first drafter's, where the slots are.  */
+/* The first device that doesn't reach the first drafter's, where slots are
+   with peer transport, or NULL.  */
+static const struct df_device *
+far_device(const struct df_run_options *o)
+{
+    for (size_t i = 0; i < o->n_targets; i++)
+        if (!df_device_reaches(o->targets[i], o->drafters[0]))
+            return o->targets[i];
+    for (size_t i = 1; i < o->n_drafters; i++)
+        if (!df_device_reaches(o->drafters[i], o->drafters[0]))
+            return o->drafters[i];
+    return NULL;
+}
+
 static df_status
 check_peers(const struct df_run_options *o)
 {
+    const struct df_device *far;
+
     if (o->n_targets == 0 || o->n_drafters == 0)
         return DF_FAIL(DF_INVALID,
                        "peer transport needs a target and a drafter: captures "
                        "are read into host memory");
-    for (size_t i = 0; i < o->n_targets + o->n_drafters; i++) {
-        const struct df_device *dev =
-            i < o->n_targets ? o->targets[i] : o->drafters[i - o->n_targets];
-
-        if (!df_device_reaches(dev, o->drafters[0]))
-            return DF_FAIL(
-                DF_UNSUPPORTED, "peer transport: %s doesn't reach %s",
-                df_device_name(dev), df_device_name(o->drafters[0]));
-    }
+    far = far_device(o);
+    if (far)
+        return DF_FAIL(DF_UNSUPPORTED, "peer transport: %s doesn't reach %s",
+                       df_device_name(far), df_device_name(o->drafters[0]));
     return DF_OK;
+}
+
+/* The way with the fewest copies.  */
+static enum df_transport
+best_transport(const struct df_run_options *o)
+{
+    if (o->n_targets == 0 || o->n_drafters == 0 || far_device(o))
+        return DF_TRANSPORT_HOST;
+    return one_device(o) ? DF_TRANSPORT_LOCAL : DF_TRANSPORT_PEER;
 }
 
 static df_status
@@ -122,10 +141,8 @@ choose_transport(struct df_run *run)
 {
     const struct df_run_options *o = &run->o;
 
-    run->transport = o->transport;
-    if (o->transport == DF_TRANSPORT_AUTO)
-        run->transport =
-            one_device(o) ? DF_TRANSPORT_LOCAL : DF_TRANSPORT_HOST;
+    run->transport = o->transport == DF_TRANSPORT_AUTO ? best_transport(o)
+                                                       : o->transport;
     if (run->transport == DF_TRANSPORT_LOCAL && !one_device(o))
         return DF_FAIL(DF_INVALID, "local transport needs all targets and "
                                    "drafters on one device");

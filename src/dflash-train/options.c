@@ -166,7 +166,8 @@ static const struct option_def options[] = {
     {OPT_CHOICE, 0, "transport", "HOW", &opt.transport, .choices = transports,
      .help = "bring hidden states to the drafter through host memory, from "
              "device to device, or without a copy on one device (local); "
-             "auto: local where that is possible, else host"},
+             "auto: local where that is possible, else from device to device "
+             "where devices reach each other, else host"},
     COMMON_OPTIONS,
     {0},
 };

@@ -5,7 +5,7 @@ want_gpu_
 test -e /dev/nvidia1 || skip_all 'one GPU alone here'
 
 run='--epochs 2 --noise 0.1'
-plan 17
+plan 18
 # same LABEL AS FAULTS OPTION...: such a run is like the run AS.
 same () {
   label=$1; as=$2; faults=$3; shift 3
@@ -33,6 +33,8 @@ slow peer copies|copy=stall:40,postprocess=stall:40|--target-devices cuda:0 --dr
 memory that holds NaN|memory=poison|--target-devices cuda:0 --drafter-devices cuda:1 --transport peer
 END_OF
 
+ok 'GPUs copy to each other where nothing else is asked for' \
+  chosen peer $run --target-devices cuda:0 --drafter-devices cuda:1
 ok 'two drafters on one GPU' trains 0 two $run --target-devices cuda:0 \
   --drafter-devices cuda:0,cuda:0
 while IFS='|' read -r label faults options; do

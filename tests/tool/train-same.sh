@@ -4,7 +4,7 @@
 
 # Two epochs, with noise, which must not depend on who adds it.
 run='--epochs 2 --noise 0.1 --prefetch-threads 1'
-plan 27
+plan 29
 ok 'a run' trains 0 base $run
 ok '  of 12 steps' \
   test "`steps_of base`" = '1 2 3 4 5 6 7 8 9 10 11 12 '
@@ -23,7 +23,7 @@ done <<'END_OF'
 4 prefetch threads||--prefetch-threads 4
 2 targets||--target-devices cpu:0,cpu:1
 3 targets on one device||--target-devices cpu:0,cpu:0,cpu:0
-the drafter on another device||--drafter-devices cpu:1
+the drafter on another device||--drafter-devices cpu:1 --transport host
 3 batches in flight||--transport host --target-postprocess-depth 3
 the layers packed side by side||--no-split-fc-layers
 the layers packed side by side, copied||--no-split-fc-layers --transport host
@@ -48,3 +48,7 @@ check () {
   metrics base > a; metrics o > b; ! cmp -s a b
 }
 ok 'another seed gives another run' check
+
+ok 'on one device nothing is copied' chosen local $run
+ok 'devices that reach each other copy to each other' \
+  chosen peer $run --drafter-devices cpu:1

@@ -36,6 +36,12 @@ trains () {
   echo "# train $*: exit status $got, wanted $want"
   sed 's/^/# /' err; return 1
 }
+# chosen TRANSPORT OPTION...: that is what auto comes to.
+chosen () {
+  how=$1; shift
+  trains 0 o --max-steps 1 --stats --overwrite "$@" \
+    && grep -qx "transport: $how" out
+}
 # trains_with FAULTS STATUS OUTPUT OPTION...: with failures or stalls.  A run
 # that hangs counts as one that exits with 124.
 trains_with () {

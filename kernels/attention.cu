@@ -6,7 +6,7 @@
 
 enum {
     FEW = 64,        /* queries of a sequence */
-    SPLIT = 512,     /* keys, at least; a multiple of all tiles */
+    SPLIT = 128,     /* keys, at least; a multiple of all tiles */
     MOST_SPLITS = 32 /* for all places but the last */
 };
 
@@ -36,13 +36,12 @@ split_keys(struct cuda_stream *s, const struct df_attention_args *a,
 df_status
 cuda_attention(struct cuda_stream *s, const struct df_attention_args *a)
 {
-    size_t heads = a->A / a->G;
     struct df_flash f = {};
 
-    f.q = {(uint16_t *) a->q, df_ld(a->ldq, a->A * a->D)};
-    f.out = {(uint16_t *) a->out, df_ld(a->ldo, a->A * a->D)};
-    f.k.side[0] = {(uint16_t *) a->k, df_ld(a->ldk, a->G * a->D)};
-    f.v.side[0] = {(uint16_t *) a->v, df_ld(a->ldv, a->G * a->D)};
+    f.q = df_rows_of(a->q, a->ldq, a->A * a->D);
+    f.out = df_rows_of(a->out, a->ldo, a->A * a->D);
+    f.k.side[0] = df_rows_of(a->k, a->ldk, a->G * a->D);
+    f.v.side[0] = df_rows_of(a->v, a->ldv, a->G * a->D);
     f.cu_seqlens = a->cu_seqlens;
     f.kv_begin = a->kv_begin;
     f.past = a->past;
@@ -50,12 +49,12 @@ cuda_attention(struct cuda_stream *s, const struct df_attention_args *a)
     f.A = (int) a->A;
     f.G = (int) a->G;
     f.D = (int) a->D;
-    f.heads = (int) heads;
+    f.heads = (int) (a->A / a->G);
     f.window = a->window;
     f.scale = a->scale;
     f.wide = a->D % 8 == 0 && df_rows_aligned(f.q) && df_rows_aligned(f.out)
              && df_rows_aligned(f.k.side[0]) && df_rows_aligned(f.v.side[0]);
     DF_TRY(split_keys(s, a, &f));
-    DF_TRY(df_flash_rows("attention", a->max_seqlen, heads, &f.max_rows));
+    DF_TRY(df_flash_rows("attention", &f, a->max_seqlen));
     return df_flash_forward(s, "attention", &f);
 }

@@ -11,14 +11,14 @@ template <typename Args>
 static df_status
 describe(struct df_flash *f, const Args *a, const char *op)
 {
-    size_t heads = a->A / a->G, q = a->A * a->D, kv = a->G * a->D;
+    size_t q = a->A * a->D, kv = a->G * a->D;
 
-    f->q = {(uint16_t *) a->q, df_ld(a->ldq, q)};
-    f->out = {(uint16_t *) a->out, df_ld(a->ldo, q)};
-    f->k.side[0] = {(uint16_t *) a->k_ctx, df_ld(a->ldk_ctx, kv)};
-    f->k.side[1] = {(uint16_t *) a->k, df_ld(a->ldk, kv)};
-    f->v.side[0] = {(uint16_t *) a->v_ctx, df_ld(a->ldv_ctx, kv)};
-    f->v.side[1] = {(uint16_t *) a->v, df_ld(a->ldv, kv)};
+    f->q = df_rows_of(a->q, a->ldq, q);
+    f->out = df_rows_of(a->out, a->ldo, q);
+    f->k.side[0] = df_rows_of(a->k_ctx, a->ldk_ctx, kv);
+    f->k.side[1] = df_rows_of(a->k, a->ldk, kv);
+    f->v.side[0] = df_rows_of(a->v_ctx, a->ldv_ctx, kv);
+    f->v.side[1] = df_rows_of(a->v, a->ldv, kv);
     f->lse = (float *) a->lse;
     f->cu_seqlens = a->map.cu_seqlens;
     f->cu_blocks = a->map.cu_blocks;
@@ -28,7 +28,7 @@ describe(struct df_flash *f, const Args *a, const char *op)
     f->A = (int) a->A;
     f->G = (int) a->G;
     f->D = (int) a->D;
-    f->heads = (int) heads;
+    f->heads = (int) (a->A / a->G);
     f->b = (int) a->map.b;
     f->splits = 1;
     f->window = a->window;
@@ -37,8 +37,7 @@ describe(struct df_flash *f, const Args *a, const char *op)
               && df_rows_aligned(f->k.side[0]) && df_rows_aligned(f->k.side[1])
               && df_rows_aligned(f->v.side[0])
               && df_rows_aligned(f->v.side[1]);
-    return df_flash_rows(op, a->map.max_blocks * a->map.b, heads,
-                         &f->max_rows);
+    return df_flash_rows(op, f, a->map.max_blocks * a->map.b);
 }
 
 df_status
@@ -77,12 +76,12 @@ cuda_draft_attention_bwd(struct cuda_stream *s,
     if (a->map.N == 0)
         return clear_context(s, a);
     DF_TRY(describe(&g.f, a, "draft_attention_bwd"));
-    g.dout = {(uint16_t *) a->dout, df_ld(a->lddo, q)};
-    g.dq = {(uint16_t *) a->dq, df_ld(a->lddq, q)};
-    g.dk.side[0] = {(uint16_t *) a->dk_ctx, df_ld(a->lddk_ctx, kv)};
-    g.dk.side[1] = {(uint16_t *) a->dk, df_ld(a->lddk, kv)};
-    g.dv.side[0] = {(uint16_t *) a->dv_ctx, df_ld(a->lddv_ctx, kv)};
-    g.dv.side[1] = {(uint16_t *) a->dv, df_ld(a->lddv, kv)};
+    g.dout = df_rows_of(a->dout, a->lddo, q);
+    g.dq = df_rows_of(a->dq, a->lddq, q);
+    g.dk.side[0] = df_rows_of(a->dk_ctx, a->lddk_ctx, kv);
+    g.dk.side[1] = df_rows_of(a->dk, a->lddk, kv);
+    g.dv.side[0] = df_rows_of(a->dv_ctx, a->lddv_ctx, kv);
+    g.dv.side[1] = df_rows_of(a->dv, a->lddv, kv);
     g.delta = a->delta;
     g.rows = (int) (a->map.N * a->map.b);
     g.max_seqlen = (int) a->map.max_seqlen;

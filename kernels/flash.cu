@@ -28,18 +28,20 @@
 #include "flash.cuh"
 
 enum {
-    WARPS = 4,
-    THREADS = WARPS * WARP
+    COMBINE_THREADS = 128
 };
 
-/* Shared memory fits sm_86, which has 99 KiB.  */
-template <int D> struct shape {
+/* Shared memory of warps fits sm_86, which has 99 KiB.  */
+template <class By> struct shape {
     enum {
-        M = D > 128 ? 1 : 2,
-        ROWS = WARPS * 16 * M,
+        D = By::D,
+        THREADS = By::GROUPED ? 256 : 128,
+        M = By::GROUPED || D > 128 ? 1 : 2,
+        ROWS = THREADS / WARP * 16 * M,
         KEYS = D > 128 ? 32 : 64,
-        PITCH = df_tile<D>::PITCH,
-        SHARED = (ROWS + 2 * KEYS) * PITCH * 2
+        STAGES = By::GROUPED ? 2 : 1,
+        TILE = KEYS * By::ROW,
+        SHARED = (ROWS * By::ROW + 2 * STAGES * TILE) * 2 + By::BASE
     };
 };
 
@@ -49,12 +51,12 @@ template <int D, int M> struct lane_rows {
     float max[M][2], sum[M][2]; /* to base 2; a lane's own sum */
 };
 
-/* S times SCALE; what a row doesn't see becomes -inf.  The lane's first row
-   is number R of the block.  */
+/* What a row doesn't see becomes -inf.  The lane's first row is number R of
+   the block.  */
 template <int M, int N, int ROWS>
 static __device__ __forceinline__ void
 mask(float (&s)[M][N][4], const struct df_sight<ROWS> &sight,
-     const struct df_step &step, int r, float scale)
+     const struct df_step &step, int r)
 {
     int t = threadIdx.x % 4;
 
@@ -67,35 +69,36 @@ mask(float (&s)[M][N][4], const struct df_sight<ROWS> &sight,
             float &x = s[i / 2][j / 2][i % 2 * 2 + j % 2];
             int key = step.key + j / 2 * 8 + t * 2 + j % 2;
 
-            x *= scale;
-            if (!step.whole && (key < seen.low || key >= seen.high))
+            if (key < seen.low || key >= seen.high)
                 x = -INFINITY;
         }
     }
 }
 
-/* S becomes exponents; O and SUM follow the new maximum.  */
+/* S becomes exponents of SCALE times itself; O and SUM follow the new
+   maximum.  */
 template <int D, int M, int N>
 static __device__ __forceinline__ void
-soften(struct lane_rows<D, M> &r, float (&s)[M][N][4])
+soften(struct lane_rows<D, M> &r, float (&s)[M][N][4], float scale)
 {
 #pragma unroll
     for (int i = 0; i < M * 2; i++) {
         int m = i / 2, h = i % 2 * 2;
-        float max = r.max[m][i % 2], sum = 0;
+        float max = -INFINITY, sum = 0;
 
 #pragma unroll
         for (int j = 0; j < N; j++)
             max = fmaxf(max, fmaxf(s[m][j][h], s[m][j][h + 1]));
         max = fmaxf(max, __shfl_xor_sync(ALL_LANES, max, 1));
         max = fmaxf(max, __shfl_xor_sync(ALL_LANES, max, 2));
+        max = fmaxf(max * scale, r.max[m][i % 2]);
         float base = max == -INFINITY ? 0 : max;
         float factor = df_exp2(r.max[m][i % 2] - base);
 
 #pragma unroll
         for (int j = 0; j < N; j++) {
-            s[m][j][h] = df_exp2(s[m][j][h] - base);
-            s[m][j][h + 1] = df_exp2(s[m][j][h + 1] - base);
+            s[m][j][h] = df_exp2(s[m][j][h] * scale - base);
+            s[m][j][h + 1] = df_exp2(s[m][j][h + 1] * scale - base);
             sum += s[m][j][h] + s[m][j][h + 1];
         }
         r.max[m][i % 2] = max;
@@ -126,8 +129,8 @@ finish_rows(const struct lane_rows<D, M> &r, const struct df_flash &f,
         if (m0 + i * 8 >= t.rows)
             continue;
         row = df_row_of(f, t, m0 + i * 8, &head);
-        df_store_row(f.out.data + row * f.out.ld + (size_t) head * f.D, f.D,
-                     f.wide, r.o[i / 2], i % 2, 1 / sum);
+        df_store_row(df_head_of(f.out, row, head, f.D), f.D, f.wide,
+                     r.o[i / 2], i % 2, 1 / sum);
         if (f.lse && threadIdx.x % 4 == 0)
             f.lse[(size_t) row * f.A + head] =
                 r.max[i / 2][i % 2] * DF_LN2 + logf(sum);
@@ -196,24 +199,18 @@ begin_rows(struct lane_rows<D, M> &r)
     }
 }
 
-template <int D>
-static __global__ void
-__launch_bounds__(THREADS) attend(struct df_flash f, int n_tiles)
+template <class By>
+static __device__ __forceinline__ void
+attend_rows(const struct df_flash &f, const struct df_task &t, int m0,
+            uint16_t *shared)
 {
-    typedef shape<D> S;
-    extern __shared__ __align__(16) uint16_t shared[];
+    typedef shape<By> S;
     __shared__ struct df_sight<S::ROWS> sight;
-    uint16_t *q = shared, *k = q + S::ROWS * S::PITCH;
-    uint16_t *v = k + S::KEYS * S::PITCH;
-    int task = blockIdx.x, seq = task / f.G % f.B;
-    int m0 = (n_tiles - 1 - task / f.G / f.B) * S::ROWS;
+    uint16_t *q = df_tiles_of<By>(shared), *k = q + S::ROWS * By::ROW;
+    uint16_t *v = k + S::STAGES * S::TILE;
     int r0 = threadIdx.x / WARP * 16 * S::M;
     int lane_row = r0 + (int) threadIdx.x % WARP / 4;
-    struct df_task t = df_task_of(f, seq, task % f.G);
-    struct lane_rows<D, S::M> r;
-
-    if (m0 >= t.rows)
-        return;
+    struct lane_rows<By::D, S::M> r;
     struct df_walk w = df_look<S::KEYS>(sight, f, t, m0);
 
     if (f.split) {
@@ -226,29 +223,46 @@ __launch_bounds__(THREADS) attend(struct df_flash f, int n_tiles)
         struct df_step step = df_step_of<S::KEYS>(w, i);
 
         if (i < n)
-            df_load_keys<D, THREADS, S::KEYS>(tile, f, from, t.kv, step.side,
-                                              {step.key, step.end});
+            df_load_keys<By, S::THREADS, S::KEYS>(
+                tile + i % S::STAGES * S::TILE, f, from, t.kv, step.side,
+                {step.key, step.end});
         df_cp_commit();
     };
+    auto arrive = [&]() {
+        df_cp_wait<0>();
+        By::arrive();
+        __syncthreads();
+    };
 
-    df_load_queries<D, THREADS, S::ROWS>(q, f, t, f.q, m0);
+    df_load_queries<By, S::THREADS, S::ROWS>(q, f, t, f.q, m0);
     load(k, f.k, 0);
+    if (S::STAGES > 1)
+        load(v, f.v, 0);
     begin_rows(r);
     for (int i = 0; i < n; i++) {
         float s[S::M][S::KEYS / 8][4];
+        int at = i % S::STAGES * S::TILE;
 
-        df_cp_wait<0>();
-        __syncthreads(); /* K is there, and V has been used */
-        load(v, f.v, i);
-        df_clear(s);
-        df_multiply_nt<D>(s, q, r0, k);
-        mask(s, sight, df_step_of<S::KEYS>(w, i), lane_row,
-             f.scale * DF_LOG2E);
-        soften(r, s);
-        df_cp_wait<0>();
-        __syncthreads(); /* V is there, and K has been used */
-        load(k, f.k, i + 1);
-        df_multiply_pn<D>(r.o, s, v, 0);
+        arrive(); /* K is there, and the V before has been used */
+        if (S::STAGES == 1)
+            load(v, f.v, i);
+        By::template multiply_nt<S::ROWS>(s, q, r0, k + at);
+        if (S::STAGES > 1) {
+            load(k, f.k, i + 1);
+            load(v, f.v, i + 1);
+        }
+        By::template wait<0>(s);
+        struct df_step step = df_step_of<S::KEYS>(w, i);
+
+        if (!step.whole)
+            mask(s, sight, step, lane_row);
+        soften(r, s, f.scale * DF_LOG2E);
+        if (S::STAGES == 1) {
+            arrive(); /* V is there, and K has been used */
+            load(k, f.k, i + 1);
+        }
+        By::multiply_pn(r.o, s, v + at, 0);
+        By::template wait<0>(r.o);
     }
     if (f.split)
         leave_rows(r, f, t, m0 + lane_row);
@@ -256,10 +270,25 @@ __launch_bounds__(THREADS) attend(struct df_flash f, int n_tiles)
         finish_rows(r, f, t, m0 + lane_row);
 }
 
+template <class By>
+static __global__ void
+__launch_bounds__(shape<By>::THREADS, shape<By>::STAGES)
+    attend(struct df_flash f, int n_tiles)
+{
+    extern __shared__ __align__(16) uint16_t shared[];
+    int task = blockIdx.x, seq = task / f.G % f.B;
+    int m0 = (n_tiles - 1 - task / f.G / f.B) * shape<By>::ROWS;
+    struct df_task t = df_task_of(f, seq, task % f.G);
+
+    if constexpr (By::exists)
+        if (m0 < t.rows)
+            attend_rows<By>(f, t, m0, shared);
+}
+
 /* A row with a head: the parts that the splits of its keys have left, in
    their order.  Splits that no row of a block sees left nothing.  */
 static __global__ void
-__launch_bounds__(THREADS) combine(struct df_flash f)
+__launch_bounds__(COMBINE_THREADS) combine(struct df_flash f)
 {
     int seq = blockIdx.x / f.max_tokens, i = blockIdx.x % f.max_tokens;
     int row = f.cu_seqlens[seq] + i, head = blockIdx.y;
@@ -279,32 +308,32 @@ __launch_bounds__(THREADS) combine(struct df_flash f)
     for (int s = 0; s <= last - first; s++)
         sum +=
             df_exp2(parts[s * step + f.D] - max) * parts[s * step + f.D + 1];
-    for (int c = threadIdx.x; c < f.D; c += THREADS) {
+    for (int c = threadIdx.x; c < f.D; c += COMBINE_THREADS) {
         float x = 0;
 
         for (int s = 0; s <= last - first; s++)
             x += df_exp2(parts[s * step + f.D] - max) * parts[s * step + c];
-        f.out.data[row * f.out.ld + (size_t) head * f.D + c] =
-            df_narrow(x / sum);
+        df_head_of(f.out, row, head, f.D)[c] = df_narrow(x / sum);
     }
 }
 
-template <int D>
+template <class By>
 static df_status
 run(struct cuda_stream *s, const char *op, const struct df_flash *f)
 {
-    int n_tiles = (f->max_rows + shape<D>::ROWS - 1) / shape<D>::ROWS;
+    typedef shape<By> S;
+    int n_tiles = (f->max_rows + S::ROWS - 1) / S::ROWS;
     size_t grid;
 
-    DF_TRY(df_cuda_shared((const void *) attend<D>, shape<D>::SHARED, op));
+    DF_TRY(df_cuda_shared((const void *) attend<By>, S::SHARED, op));
     DF_TRY(df_cuda_blocks(op, (size_t) n_tiles, (size_t) f->B * f->G, &grid));
-    attend<D><<<dim3((unsigned) grid, (unsigned) f->splits), THREADS,
-                shape<D>::SHARED, s->cu>>>(*f, n_tiles);
+    attend<By><<<dim3((unsigned) grid, (unsigned) f->splits), S::THREADS,
+                 S::SHARED, s->cu>>>(*f, n_tiles);
     DF_LAUNCHED(attention);
     if (!f->split)
         return DF_OK;
     combine<<<dim3((unsigned) (f->B * f->max_tokens), (unsigned) f->A),
-              THREADS, 0, s->cu>>>(*f);
+              COMBINE_THREADS, 0, s->cu>>>(*f);
     DF_LAUNCHED(attention);
     return DF_OK;
 }
@@ -313,5 +342,8 @@ df_status
 df_flash_forward(struct cuda_stream *s, const char *op,
                  const struct df_flash *f)
 {
-    return DF_BY_HEAD_SIZE(op, f->D, run, s, op, f);
+    bool groups = f->wide && !f->split
+                  && df_cuda_has((const void *) attend<df_by_group<128>>);
+
+    return DF_BY_HEAD_SIZE(op, f->D, groups, run, s, op, f);
 }

@@ -17,18 +17,56 @@
 #include <limits.h>
 
 #include "cuda_internal.cuh"
-#include "tile.cuh"
+#include "group.cuh"
 
-/* Rows of bf16 in global memory.  */
+/* Rows of bf16 in global memory, with heads side by side.  */
 struct df_rows {
     uint16_t *data;
-    size_t ld;
+    unsigned ld;
 };
+
+/* LD 0: the rows are WIDTH wide.  */
+static inline struct df_rows
+df_rows_of(const void *data, size_t ld, size_t width)
+{
+    return {(uint16_t *) data, (unsigned) df_ld(ld, width)};
+}
+
+/* Head HEAD, of D elements, in row ROW.  */
+static __device__ __forceinline__ uint16_t *
+df_head_of(const struct df_rows &r, int row, int head, int d)
+{
+    return r.data + (uint64_t) (unsigned) row * r.ld + head * d;
+}
 
 /* Keys or values: of the context, and of the blocks.  */
 struct df_sides {
     struct df_rows side[2];
 };
+
+/* Division of what is not negative by a number that the host knows (Granlund
+   and Montgomery 1994).  */
+struct df_divisor {
+    unsigned factor, shift;
+};
+
+static inline struct df_divisor
+df_divisor_of(int d)
+{
+    struct df_divisor r = {0, 0};
+
+    while ((1ull << r.shift) < (unsigned) d)
+        r.shift++;
+    r.factor = (unsigned) ((((1ull << r.shift) - d) << 32) / d + 1);
+    return r;
+}
+
+static __device__ __forceinline__ int
+df_divide(int n, struct df_divisor d)
+{
+    return (int) ((__umulhi((unsigned) n, d.factor) + (unsigned) n)
+                  >> d.shift);
+}
 
 /* A whole call.  The lengths are ints: so are the indices in memory.  */
 struct df_flash {
@@ -37,9 +75,10 @@ struct df_flash {
     float *lse; /* or NULL */
     const int32_t *cu_seqlens;
     const int32_t *kv_begin, *past; /* causal with a cache, or NULL */
-    const int32_t *cu_blocks, *begin, *anchor; /* draft */
-    int B, A, G, D, heads;                     /* heads = A / G */
-    int b;                                     /* 0: causal */
+    const int32_t *cu_blocks, *begin, *anchor;  /* draft */
+    int B, A, G, D, heads;                      /* heads = A / G */
+    int b;                                      /* 0: causal */
+    struct df_divisor by_heads, by_b, by_block; /* heads; b; heads * b */
     int window;
     int max_rows; /* of a sequence and head */
     float scale;
@@ -85,13 +124,16 @@ df_row_of(const struct df_flash &f, const struct df_task &t, int m, int *head)
     int heads = t.kv * f.heads;
 
     if (!f.b) {
-        *head = heads + m % f.heads;
-        return t.first + m / f.heads;
-    }
-    int rest = m % (f.heads * f.b);
+        int i = df_divide(m, f.by_heads);
 
-    *head = heads + rest / f.b;
-    return (t.first + m / (f.heads * f.b)) * f.b + rest % f.b;
+        *head = heads + m - i * f.heads;
+        return t.first + i;
+    }
+    int n = df_divide(m, f.by_block), rest = m - n * f.heads * f.b;
+    int h = df_divide(rest, f.by_b);
+
+    *head = heads + h;
+    return (t.first + n) * f.b + rest - h * f.b;
 }
 
 /* What row M sees of the context; of OWN rows.  */
@@ -101,7 +143,7 @@ df_seen(const struct df_flash &f, const struct df_task &t, int m, bool own)
     struct df_range r = {0, 0};
 
     if (!f.b) {
-        int place = t.past + m / f.heads;
+        int place = t.past + df_divide(m, f.by_heads);
 
         if (own)
             return r;
@@ -111,7 +153,8 @@ df_seen(const struct df_flash &f, const struct df_task &t, int m, bool own)
         r.high = t.start + place + 1;
         return r;
     }
-    int n = t.first + m / (f.heads * f.b), j = m % f.b;
+    int n = t.first + df_divide(m, f.by_block);
+    int j = m - df_divide(m, f.by_b) * f.b;
 
     if (own) {
         r.low = n * f.b;
@@ -210,41 +253,55 @@ df_look(struct df_sight<N> &sight, const struct df_flash &f,
 }
 
 /* A tile of the N rows of one key/value head from R.low on.  */
-template <int D, int THREADS, int N>
+template <class By, int THREADS, int N>
 static __device__ __forceinline__ void
 df_load_keys(uint16_t *tile, const struct df_flash &f,
              const struct df_sides &from, int kv, int side, struct df_range r)
 {
     struct df_rows rows = side ? from.side[1] : from.side[0];
-    const uint16_t *base = rows.data + (size_t) kv * f.D;
 
-    df_load_tile<D, THREADS>(tile, N, f.D, f.wide, [&](int i) {
-        return r.low + i < r.high ? base + (size_t) (r.low + i) * rows.ld
+    By::template load<THREADS, N>(tile, f.D, f.wide, [&](int i) {
+        return r.low + i < r.high ? df_head_of(rows, r.low + i, kv, f.D)
                                   : (const uint16_t *) NULL;
     });
 }
 
 /* A tile of N rows of queries, from row M on.  */
-template <int D, int THREADS, int N>
+template <class By, int THREADS, int N>
 static __device__ __forceinline__ void
 df_load_queries(uint16_t *tile, const struct df_flash &f,
                 const struct df_task &t, const struct df_rows &from, int m)
 {
-    df_load_tile<D, THREADS>(tile, N, f.D, f.wide, [&](int i) {
+    By::template load<THREADS, N>(tile, f.D, f.wide, [&](int i) {
         int head, row = df_row_of(f, t, min(m + i, t.rows - 1), &head);
 
-        return m + i < t.rows ? from.data + row * from.ld + (size_t) head * f.D
+        return m + i < t.rows ? df_head_of(from, row, head, f.D)
                               : (const uint16_t *) NULL;
     });
 }
 
-/* RUN<the padded head size>(...) for heads of d elements.  */
-#define DF_BY_HEAD_SIZE(op, d, run, ...)    \
-    ((d) <= 32    ? run<32>(__VA_ARGS__)    \
-     : (d) <= 64  ? run<64>(__VA_ARGS__)    \
-     : (d) <= 128 ? run<128>(__VA_ARGS__)   \
-     : (d) <= 256 ? run<256>(__VA_ARGS__)   \
-                  : DF_FAIL(DF_UNSUPPORTED, \
+/* Where the tiles of By begin in a block's shared memory.  */
+template <class By>
+static __device__ __forceinline__ uint16_t *
+df_tiles_of(uint16_t *shared)
+{
+    unsigned address = (unsigned) __cvta_generic_to_shared(shared);
+
+    return shared + (By::BASE - address % By::BASE) % By::BASE / 2;
+}
+
+/* RUN<how products are made, with the padded head size>(...) for heads of d
+   elements.  GROUPS: where KERNEL, that for groups and 128, is in the code
+   that the device runs.  */
+#define DF_BY_HEAD_SIZE(op, d, groups, run, ...)                           \
+    ((groups) && (d) > 32 && (d) <= 64 ? run<df_by_group<64>>(__VA_ARGS__) \
+     : (groups) && (d) > 64 && (d) <= 128                                  \
+         ? run<df_by_group<128>>(__VA_ARGS__)                              \
+     : (d) <= 32  ? run<df_by_warp<32>>(__VA_ARGS__)                       \
+     : (d) <= 64  ? run<df_by_warp<64>>(__VA_ARGS__)                       \
+     : (d) <= 128 ? run<df_by_warp<128>>(__VA_ARGS__)                      \
+     : (d) <= 256 ? run<df_by_warp<256>>(__VA_ARGS__)                      \
+                  : DF_FAIL(DF_UNSUPPORTED,                                \
                             "%s: head size %d, 256 is the most", op, (d)))
 
 static inline bool
@@ -253,14 +310,19 @@ df_rows_aligned(const struct df_rows &rows)
     return df_aligned(8, rows.data, rows.ld);
 }
 
-/* *ROWS = TOKENS * HEADS, which must leave room in an int.  */
+/* The rows of the heads of TOKENS, which must leave room in an int.  */
 static inline df_status
-df_flash_rows(const char *op, size_t tokens, size_t heads, int *rows)
+df_flash_rows(const char *op, struct df_flash *f, size_t tokens)
 {
-    if (tokens > INT_MAX / 2 / heads)
-        return DF_FAIL(DF_SHAPE, "%s: %zu rows of %zu heads are too many", op,
-                       tokens, heads);
-    *rows = (int) (tokens * heads);
+    if (tokens > (size_t) (INT_MAX / 2 / f->heads))
+        return DF_FAIL(DF_SHAPE, "%s: %zu rows of %d heads are too many", op,
+                       tokens, f->heads);
+    f->max_rows = (int) tokens * f->heads;
+    f->by_heads = df_divisor_of(f->heads);
+    if (f->b) {
+        f->by_b = df_divisor_of(f->b);
+        f->by_block = df_divisor_of(f->heads * f->b);
+    }
     return DF_OK;
 }
 

@@ -7,33 +7,44 @@
        S^T = K Q^T,  P^T = e^(scale S^T - lse),  dV += P^T dO
        dS^T = P^T * (V dO^T - delta),            dK += scale * dS^T Q
 
-   The blocks of a sequence that don't reach a tile of keys are skipped: a
-   warp looks at 32 tiles of queries at once.  Sums are in registers and in
-   the order of the rows.  Heads of more than 128 elements have two blocks,
-   each with half of the columns of dK and dV.  Bound by the matrix units.  */
+   The blocks of a sequence that don't reach a tile of keys are skipped, and
+   where all see all of it, nothing is masked: a warp looks at 32 tiles of
+   queries at once.  Sums are in registers and in the order of the rows.
+   Heads of more than 128 elements have two blocks, each with half of the
+   columns of dK and dV.  Bound by the matrix units.  */
 
 #include "flash.cuh"
 
-enum {
-    KEYS = 64,
-    THREADS = KEYS / 16 * WARP
-};
-
-template <int D> struct shape {
+/* Shared memory of warps fits sm_86, which has 99 KiB.  */
+template <class By> struct shape {
     enum {
-        QUERIES = D > 128 ? 16 : 32,
+        D = By::D,
+        KEYS = By::GROUPED ? 128 : 64,
+        THREADS = KEYS / 16 * WARP,
+        QUERIES = By::GROUPED ? 64 : D > 128 ? 16 : 32,
         STAGES = D > 128 ? 1 : 2,
         COLUMNS = D > 128 ? D / 2 : D, /* of dK and dV */
-        TILE = QUERIES * df_tile<D>::PITCH,
-        SHARED = (2 * KEYS * df_tile<D>::PITCH + 2 * STAGES * TILE) * 2
+        TILE = QUERIES * By::ROW,
+        SHARED = (2 * KEYS * By::ROW + 2 * STAGES * TILE) * 2 + By::BASE
     };
 };
 
-/* What a row of queries brings along.  */
-struct __align__(16) column
-{
-    float lse, delta; /* LSE to base 2 */
-    struct df_range seen;
+/* What N rows of queries bring along.  */
+template <int N> struct columns {
+    float lse[N], delta[N];
+};
+
+/* The tiles of rows of queries that see a block's keys, as a queue: of the 32
+   from FIRST on, those that are left, and those that see all of them.  */
+struct queue {
+    int first;
+    unsigned some, all;
+};
+
+/* Some rows of queries; WHOLE: all of them see all keys.  */
+struct rows {
+    int m;
+    bool whole;
 };
 
 /* The keys of a block: KEY to END - 1 of a side, of which the rows of queries
@@ -43,18 +54,18 @@ struct keys {
     int first, last;
 };
 
-/* False: the sequence has no such keys.  */
+/* Tile TILE of N keys; false: the sequence has no such keys.  */
 static __device__ __forceinline__ bool
 find_keys(struct keys *k, const struct df_flash &f, const struct df_task &t,
-          int seq, int side, int tile)
+          int seq, int side, int tile, int n)
 {
     int block_rows = f.heads * f.b;
     const int32_t *cu = side ? f.cu_blocks : f.cu_seqlens;
     int size = side ? f.b : 1;
 
     k->side = side;
-    k->key = cu[seq] * size + tile * KEYS;
-    k->end = min(cu[seq + 1] * size, k->key + KEYS);
+    k->key = cu[seq] * size + tile * n;
+    k->end = min(cu[seq + 1] * size, k->key + n);
     k->first = 0;
     k->last = t.rows;
     if (side) {
@@ -64,82 +75,102 @@ find_keys(struct keys *k, const struct df_flash &f, const struct df_task &t,
     return k->key < k->end;
 }
 
-/* Whether one of the N rows from M on may see one of the keys.  Slot 0 sees
-   the earliest keys of its block.  */
-static __device__ __forceinline__ bool
-reaches(const struct df_flash &f, const struct df_task &t,
-        const struct keys &k, int m, int n)
+/* Whether the rows M to LAST - 1, of N, see some of the keys, or all.  Slot 0
+   sees the earliest keys of its block and no later ones than the others.  */
+static __device__ __forceinline__ void
+look(bool *some, bool *all, const struct df_flash &f, const struct df_task &t,
+     const struct keys &k, int m, int n)
 {
     int block_rows = f.heads * f.b;
-    int last = (min(m + n, k.last) - 1) / block_rows;
+    int end = df_divide(min(m + n, k.last) - 1, f.by_block);
 
-    if (k.side)
-        return true;
-    for (int i = m / block_rows; i <= last; i++) {
-        struct df_range r = df_seen(f, t, i * block_rows, false);
+    *some = k.side && m < k.last;
+    *all = m + n <= k.last;
+    for (int i = df_divide(m, f.by_block); m < k.last && i <= end; i++) {
+        struct df_range r = df_seen(f, t, i * block_rows, k.side);
+        struct df_range s = df_seen(f, t, i * block_rows + f.b - 1, k.side);
 
-        if (r.low < k.end && r.high > k.key)
-            return true;
+        *some |= r.low < k.end && r.high > k.key;
+        *all &= s.low <= k.key && r.high >= k.end;
     }
-    return false;
 }
 
-/* The first tile of N rows at M, M + N, ... that reaches the keys; k.last if
-   none does.  All lanes of a warp must call, and all warps find the same.  */
-static __device__ __forceinline__ int
-next_tile(const struct df_flash &f, const struct df_task &t,
-          const struct keys &k, int m, int n)
+/* The next N rows that see some keys, K.LAST if none do.  All lanes of a warp
+   must call, and all warps find the same.  */
+static __device__ __forceinline__ struct rows
+next_rows(struct queue *q, const struct df_flash &f, const struct df_task &t,
+          const struct keys &k, int n)
 {
-    for (; m < k.last; m += WARP * n) {
-        int mine = m + (int) threadIdx.x % WARP * n;
-        bool good = mine < k.last && reaches(f, t, k, mine, n);
-        unsigned found = __ballot_sync(ALL_LANES, good);
+    while (q->some == 0) {
+        bool some, all;
 
-        if (found)
-            return m + (__ffs((int) found) - 1) * n;
+        q->first += WARP * n;
+        if (q->first >= k.last)
+            return {k.last, false};
+        look(&some, &all, f, t, k, q->first + (int) threadIdx.x % WARP * n, n);
+        q->some = __ballot_sync(ALL_LANES, some);
+        q->all = __ballot_sync(ALL_LANES, all);
     }
-    return k.last;
+    int i = __ffs((int) q->some) - 1;
+
+    q->some &= q->some - 1;
+    return {q->first + i * n, (q->all >> i & 1) != 0};
 }
 
+/* The copies are left to be committed.  */
 template <int N>
 static __device__ __forceinline__ void
-load_columns(struct column (&c)[N], const struct df_flash_bwd &g,
+load_columns(struct columns<N> &c, const struct df_flash_bwd &g,
              const struct df_task &t, const struct keys &k, int m)
 {
-    for (int i = threadIdx.x; i < N; i += THREADS) {
-        c[i] = {
-            0, 0, {0, 0}
-        };
-        if (m + i < k.last) {
-            int head, row = df_row_of(g.f, t, m + i, &head);
-            size_t at = (size_t) row * g.f.A + head;
+    for (int i = threadIdx.x; i < N; i += blockDim.x) {
+        bool there = m + i < k.last;
+        int head, row = df_row_of(g.f, t, there ? m + i : m, &head);
+        size_t at = (size_t) row * g.f.A + head;
 
-            c[i] = {g.f.lse[at] * DF_LOG2E, g.delta[at],
-                    df_seen(g.f, t, m + i, k.side)};
-        }
+        df_cp_async(c.lse + i, g.f.lse + at, there);
+        df_cp_async(c.delta + i, g.delta + at, there);
     }
 }
 
-/* From products of keys and queries to P.  KEY is the lane's first.  */
+/* From products of keys and queries to P.  */
 template <int N, int C>
 static __device__ __forceinline__ void
-soften(float (&s)[1][N][4], const struct column (&c)[C], int key, float scale)
+soften(float (&s)[1][N][4], const struct columns<C> &c, float scale)
 {
     int t = threadIdx.x % 4;
 
 #pragma unroll
     for (int i = 0; i < N * 2; i++) {
-        struct column q = c[i / 2 * 8 + t * 2 + i % 2];
+        float lse = c.lse[i / 2 * 8 + t * 2 + i % 2] * DF_LOG2E;
 
 #pragma unroll
         for (int h = 0; h < 2; h++) {
             float &x = s[0][i / 2][h * 2 + i % 2];
-            int mine = key + h * 8;
 
-            x = df_exp2(x * scale - q.lse);
-            if (mine < q.seen.low || mine >= q.seen.high)
-                x = 0;
+            x = df_exp2(x * scale - lse);
         }
+    }
+}
+
+/* P becomes 0 where a row of queries, the first one M, doesn't see a key, the
+   lane's first one KEY.  */
+template <int N>
+static __device__ __forceinline__ void
+mask(float (&p)[1][N][4], const struct df_flash &f, const struct df_task &t,
+     const struct keys &k, int m, int key)
+{
+#pragma unroll
+    for (int i = 0; i < N * 2; i++) {
+        int row = m + i / 2 * 8 + (int) threadIdx.x % 4 * 2 + i % 2;
+        struct df_range seen = {0, 0};
+
+        if (row < k.last)
+            seen = df_seen(f, t, row, k.side);
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+            if (key + h * 8 < seen.low || key + h * 8 >= seen.high)
+                p[0][i / 2][h * 2 + i % 2] = 0;
     }
 }
 
@@ -147,13 +178,13 @@ soften(float (&s)[1][N][4], const struct column (&c)[C], int key, float scale)
 template <int N, int C>
 static __device__ __forceinline__ void
 differentiate(float (&dp)[1][N][4], const float (&p)[1][N][4],
-              const struct column (&c)[C])
+              const struct columns<C> &c)
 {
     int t = threadIdx.x % 4;
 
 #pragma unroll
     for (int i = 0; i < N * 4; i++) {
-        float delta = c[i / 4 * 8 + t * 2 + i % 2].delta;
+        float delta = c.delta[i / 4 * 8 + t * 2 + i % 2];
 
         dp[0][i / 4][i % 4] =
             p[0][i / 4][i % 4] * (dp[0][i / 4][i % 4] - delta);
@@ -173,91 +204,109 @@ store_keys(const struct df_sides &to, const float (&c)[1][N][4],
 #pragma unroll
     for (int h = 0; h < 2; h++)
         if (key + h * 8 < k.end)
-            df_store_row(rows.data + (size_t) (key + h * 8) * rows.ld
-                             + (size_t) t.kv * g.f.D + first,
+            df_store_row(df_head_of(rows, key + h * 8, t.kv, g.f.D) + first,
                          g.f.D - first, g.f.wide, c[0], h, scale);
 }
 
-template <int D>
-static __global__ void
-__launch_bounds__(THREADS) differentiate_keys(struct df_flash_bwd g, int side)
+template <class By>
+static __device__ __forceinline__ void
+sum_keys(const struct df_flash_bwd &g, const struct df_task &t,
+         const struct keys &k, uint16_t *shared)
 {
-    typedef shape<D> S;
-    extern __shared__ __align__(16) uint16_t shared[];
-    __shared__ struct column columns[S::STAGES][S::QUERIES];
-    uint16_t *k_tile = shared, *v_tile = k_tile + KEYS * df_tile<D>::PITCH;
-    uint16_t *q = v_tile + KEYS * df_tile<D>::PITCH;
-    uint16_t *dout = q + S::STAGES * S::TILE;
-    int first = blockIdx.y * S::COLUMNS, task = blockIdx.x;
-    int seq = task / g.f.G % g.f.B, r0 = threadIdx.x / WARP * 16;
-    struct df_task t = df_task_of(g.f, seq, task % g.f.G);
+    typedef shape<By> S;
+    __shared__ struct columns<S::QUERIES> columns[S::STAGES];
+    uint16_t *k_tile = df_tiles_of<By>(shared);
+    uint16_t *v_tile = k_tile + S::KEYS * By::ROW;
+    uint16_t *q = v_tile + S::KEYS * By::ROW, *dout = q + S::STAGES * S::TILE;
+    int first = blockIdx.y * S::COLUMNS, r0 = threadIdx.x / WARP * 16;
+    int key = k.key + r0 + (int) threadIdx.x % WARP / 4;
     float dk[1][S::COLUMNS / 8][4], dv[1][S::COLUMNS / 8][4];
-    struct keys k;
-
-    if (!find_keys(&k, g.f, t, seq, side, task / g.f.G / g.f.B))
-        return;
     auto load = [&](int m, int stage) {
-        df_load_queries<D, THREADS, S::QUERIES>(q + stage * S::TILE, g.f, t,
-                                                g.f.q, m);
-        df_load_queries<D, THREADS, S::QUERIES>(dout + stage * S::TILE, g.f, t,
-                                                g.dout, m);
+        df_load_queries<By, S::THREADS, S::QUERIES>(q + stage * S::TILE, g.f,
+                                                    t, g.f.q, m);
+        df_load_queries<By, S::THREADS, S::QUERIES>(dout + stage * S::TILE,
+                                                    g.f, t, g.dout, m);
         load_columns(columns[stage], g, t, k, m);
     };
-    int m = next_tile(g.f, t, k, k.first, S::QUERIES);
+    struct queue queue = {k.first - WARP * S::QUERIES, 0, 0};
+    struct rows rows = next_rows(&queue, g.f, t, k, S::QUERIES);
 
-    df_load_keys<D, THREADS, KEYS>(k_tile, g.f, g.f.k, t.kv, k.side,
-                                   {k.key, k.end});
-    df_load_keys<D, THREADS, KEYS>(v_tile, g.f, g.f.v, t.kv, k.side,
-                                   {k.key, k.end});
-    if (S::STAGES > 1 && m < k.last)
-        load(m, 0);
-    df_cp_commit();
+    df_load_keys<By, S::THREADS, S::KEYS>(k_tile, g.f, g.f.k, t.kv, k.side,
+                                          {k.key, k.end});
+    df_load_keys<By, S::THREADS, S::KEYS>(v_tile, g.f, g.f.v, t.kv, k.side,
+                                          {k.key, k.end});
+    if (S::STAGES > 1 && rows.m < k.last)
+        load(rows.m, 0);
     df_clear(dk);
     df_clear(dv);
-    for (int i = 0; m < k.last; i++) {
+    for (int i = 0; rows.m < k.last; i++) {
         float s[1][S::QUERIES / 8][4], dp[1][S::QUERIES / 8][4];
         int now = i % S::STAGES, at = now * S::TILE;
-        int next = next_tile(g.f, t, k, m + S::QUERIES, S::QUERIES);
+        struct rows next;
 
-        if (S::STAGES == 1)
-            load(m, 0);
-        else if (next < k.last)
-            load(next, 1 - now);
+        if (S::STAGES == 1) {
+            __syncthreads(); /* the rows before have been used */
+            load(rows.m, 0);
+        }
         df_cp_commit();
-        df_cp_wait<S::STAGES - 1>();
-        __syncthreads();
-        df_clear(s);
-        df_multiply_nt<D>(s, k_tile, r0, q + at);
-        soften(s, columns[now], k.key + r0 + (int) threadIdx.x % WARP / 4,
-               g.f.scale * DF_LOG2E);
-        df_multiply_pn<D>(dv, s, dout + at, first);
-        df_clear(dp);
-        df_multiply_nt<D>(dp, v_tile, r0, dout + at);
+        df_cp_wait<0>();
+        By::arrive();
+        __syncthreads(); /* the rows are there, those before used */
+        By::template multiply_nt<S::KEYS>(s, k_tile, r0, q + at);
+        By::template multiply_nt<S::KEYS>(dp, v_tile, r0, dout + at);
+        next = next_rows(&queue, g.f, t, k, S::QUERIES);
+        if (S::STAGES > 1 && next.m < k.last)
+            load(next.m, 1 - now);
+        By::template wait<1>(s);
+        soften(s, columns[now], g.f.scale * DF_LOG2E);
+        if (!rows.whole)
+            mask(s, g.f, t, k, rows.m, key);
+        By::multiply_pn(dv, s, dout + at, first);
+        By::template wait<1>(dp);
         differentiate(dp, s, columns[now]);
-        df_multiply_pn<D>(dk, dp, q + at, first);
-        __syncthreads();
-        m = next;
+        By::multiply_pn(dk, dp, q + at, first);
+        By::template wait<0>(dv);
+        By::template wait<0>(dk);
+        rows = next;
     }
+    df_cp_commit();
     df_cp_wait<0>(); /* the keys, if nobody sees them */
     store_keys(g.dk, dk, g, t, k, first, g.f.scale);
     store_keys(g.dv, dv, g, t, k, first, 1.0f);
 }
 
+template <class By>
+static __global__ void
+__launch_bounds__(shape<By>::THREADS)
+    differentiate_keys(struct df_flash_bwd g, int side)
+{
+    extern __shared__ __align__(16) uint16_t shared[];
+    int task = blockIdx.x, seq = task / g.f.G % g.f.B;
+    struct df_task t = df_task_of(g.f, seq, task % g.f.G);
+    struct keys k;
+
+    if constexpr (By::exists)
+        if (find_keys(&k, g.f, t, seq, side, task / g.f.G / g.f.B,
+                      shape<By>::KEYS))
+            sum_keys<By>(g, t, k, shared);
+}
+
 /* The gradients of one side's keys, of which a sequence has at most MOST.  */
-template <int D>
+template <class By>
 static df_status
 run(struct cuda_stream *s, const char *op, const struct df_flash_bwd *g,
     int side, int most)
 {
-    size_t tiles = df_ceil((size_t) most, KEYS), grid;
+    typedef shape<By> S;
+    size_t tiles = df_ceil((size_t) most, S::KEYS), grid;
 
     if (tiles == 0)
         return DF_OK;
-    DF_TRY(df_cuda_shared((const void *) differentiate_keys<D>,
-                          shape<D>::SHARED, op));
+    DF_TRY(
+        df_cuda_shared((const void *) differentiate_keys<By>, S::SHARED, op));
     DF_TRY(df_cuda_blocks(op, tiles, (size_t) g->f.B * g->f.G, &grid));
-    differentiate_keys<D><<<dim3((unsigned) grid, D / shape<D>::COLUMNS),
-                            THREADS, shape<D>::SHARED, s->cu>>>(*g, side);
+    differentiate_keys<By><<<dim3((unsigned) grid, S::D / S::COLUMNS),
+                             S::THREADS, S::SHARED, s->cu>>>(*g, side);
     DF_LAUNCHED(draft_attention_bwd);
     return DF_OK;
 }
@@ -266,6 +315,11 @@ df_status
 df_flash_dkv(struct cuda_stream *s, const char *op,
              const struct df_flash_bwd *g)
 {
-    DF_TRY(DF_BY_HEAD_SIZE(op, g->f.D, run, s, op, g, 0, g->max_seqlen));
-    return DF_BY_HEAD_SIZE(op, g->f.D, run, s, op, g, 1, g->max_own);
+    bool groups =
+        g->f.wide
+        && df_cuda_has((const void *) differentiate_keys<df_by_group<128>>);
+
+    DF_TRY(
+        DF_BY_HEAD_SIZE(op, g->f.D, groups, run, s, op, g, 0, g->max_seqlen));
+    return DF_BY_HEAD_SIZE(op, g->f.D, groups, run, s, op, g, 1, g->max_own);
 }

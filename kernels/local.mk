@@ -11,8 +11,8 @@ cuda_sources = kernels/attention.cu kernels/describe.cu kernels/device.cu \
   kernels/rope.cu \
   kernels/rows.cu kernels/stream.cu
 cuda_headers = kernels/cuda_internal.cuh kernels/flash.cuh \
-  kernels/math.cuh kernels/matmul.cuh kernels/mma.cuh kernels/parts.cuh \
-  kernels/seen.cuh kernels/tile.cuh
+  kernels/group.cuh kernels/math.cuh kernels/matmul.cuh kernels/mma.cuh \
+  kernels/parts.cuh kernels/seen.cuh kernels/tile.cuh
 
 EXTRA_DIST += $(cuda_headers) build-aux/nvcc
 if WITH_CUDA

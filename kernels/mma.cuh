@@ -51,15 +51,26 @@ df_ldmatrix_trans(uint32_t (&x)[4], const uint16_t *row)
                  : "memory");
 }
 
-/* Copy 16 bytes to shared memory; done when the group that it is in has been
-   waited for.  */
+/* Copy 16 bytes to shared memory, or zeros if not THERE; done when the group
+   that it is in has been waited for.  */
 static __device__ __forceinline__ void
-df_cp_async(uint16_t *shared, const uint16_t *global)
+df_cp_async(uint16_t *shared, const uint16_t *global, bool there)
 {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                  :
                  : "r"((uint32_t) __cvta_generic_to_shared(shared)),
-                   "l"(__cvta_generic_to_global(global))
+                   "l"(__cvta_generic_to_global(global)), "r"(there ? 16 : 0)
+                 : "memory");
+}
+
+/* The same of a single number.  */
+static __device__ __forceinline__ void
+df_cp_async(float *shared, const float *global, bool there)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
+                 :
+                 : "r"((uint32_t) __cvta_generic_to_shared(shared)),
+                   "l"(__cvta_generic_to_global(global)), "r"(there ? 4 : 0)
                  : "memory");
 }
 

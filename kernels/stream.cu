@@ -271,6 +271,15 @@ df_cuda_shared(const void *kernel, size_t bytes, const char *name)
     return DF_OK;
 }
 
+bool
+df_cuda_has(const void *kernel)
+{
+    struct cudaFuncAttributes attributes;
+
+    return cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess
+           && attributes.sharedSizeBytes > 0;
+}
+
 df_status
 df_cuda_blocks(const char *op, size_t rows, size_t chunks, size_t *grid)
 {

@@ -18,30 +18,6 @@ template <int D> struct df_tile {
     };
 };
 
-/* Bring N rows to TILE; AT(i) is where row i is, or NULL: zeros, as behind
-   the last of d elements.  Four threads have a row, so AT is called N * 4
-   times by a block.  The copies are left to be committed.  */
-template <int D, int THREADS, typename At>
-static __device__ __forceinline__ void
-df_load_tile(uint16_t *tile, int n, int d, bool wide, At at)
-{
-    for (int row = threadIdx.x / 4; row < n; row += THREADS / 4) {
-        uint16_t *to = tile + row * df_tile<D>::PITCH;
-        const uint16_t *from = at(row);
-
-#pragma unroll
-        for (int i = 0; i < D; i += 32) {
-            int c = i + threadIdx.x % 4 * 8;
-
-            if (wide && from && c < d)
-                df_cp_async(to + c, from + c);
-            else
-                for (int j = c; j < c + 8; j++)
-                    to[j] = from && j < d ? from[j] : 0;
-        }
-    }
-}
-
 /* Fragment A of rows R to R+15 and columns C to C+15 of TILE.  */
 template <int D>
 static __device__ __forceinline__ void
@@ -147,5 +123,70 @@ df_store_row(uint16_t *to, int d, bool wide, const float (&c)[N][4], int h,
             to[at + 1] = df_narrow(y);
     }
 }
+
+/* The kernels' products by warps.  */
+template <int HEAD> struct df_by_warp {
+    enum {
+        D = HEAD,
+        ROW = df_tile<D>::PITCH, /* elements of shared memory */
+        BASE = 16, /* what a tile's first byte is a multiple of */
+        GROUPED = false
+    };
+    static constexpr bool exists = true;
+
+    /* Bring N rows to TILE; AT(i) is where row i is, or NULL: zeros, as behind
+       the last of d elements.  Few threads have a row, so AT is called by
+       each.  The copies are left to be committed.  */
+    template <int THREADS, int N, typename At>
+    static __device__ __forceinline__ void
+    load(uint16_t *tile, int d, bool wide, At at)
+    {
+#pragma unroll 1
+        for (int row = threadIdx.x / 4; row < N; row += THREADS / 4) {
+            const uint16_t *from = at(row);
+
+#pragma unroll
+            for (int i = 0; i < D; i += 32) {
+                int c = i + threadIdx.x % 4 * 8;
+                uint16_t *to = tile + row * ROW + c;
+
+                if (wide)
+                    df_cp_async(to, from + c, from && c < d);
+                else
+                    for (int j = 0; j < 8; j++)
+                        to[j] = from && c + j < d ? from[c + j] : 0;
+            }
+        }
+    }
+
+    static __device__ __forceinline__ void
+    arrive(void)
+    {
+    }
+
+    template <int ROWS, int M, int N>
+    static __device__ __forceinline__ void
+    multiply_nt(float (&c)[M][N][4], const uint16_t *a, int r,
+                const uint16_t *b)
+    {
+        df_clear(c);
+        df_multiply_nt<D>(c, a, r, b);
+    }
+
+    template <int M, int N, int K>
+    static __device__ __forceinline__ void
+    multiply_pn(float (&c)[M][N][4], const float (&p)[M][K][4],
+                const uint16_t *b, int first)
+    {
+        df_multiply_pn<D>(c, p, b, first);
+    }
+
+    template <int PENDING, int M, int N>
+    static __device__ __forceinline__ void
+    wait(float (&c)[M][N][4])
+    {
+        (void) c;
+    }
+};
 
 #endif

@@ -20,6 +20,8 @@ op_spread(size_t T, size_t width, size_t ld)
 static inline size_t
 op_ld(const struct oprun *r, size_t width)
 {
+    if (r->c->flags & OPCASE_EVEN_ROWS)
+        return width / 8 * 8 + 16;
     return r->c->flags & OPCASE_WIDE_ROWS ? width + 5 : 0;
 }
 

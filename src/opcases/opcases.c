@@ -247,6 +247,7 @@ check_guard(const struct oprun *r, const struct opbuf *b)
 static df_status
 bring_output(const struct oprun *r, struct opbuf *b)
 {
+    bool gaps = r->c->flags & (OPCASE_WIDE_ROWS | OPCASE_EVEN_ROWS);
     size_t nan;
 
     if (!b->after || b->after == b->before)
@@ -255,7 +256,7 @@ bring_output(const struct oprun *r, struct opbuf *b)
         return DF_FAIL(DF_NO_MEMORY, "buffer %s", b->name);
     DF_TRY(df_copy(r->stream, b->after, b->data, b->bytes));
     DF_TRY(df_stream_sync(r->stream));
-    nan = r->c->flags & OPCASE_WIDE_ROWS ? b->n : op_find_nan(b);
+    nan = gaps ? b->n : op_find_nan(b);
     if (nan < b->n)
         return DF_FAIL(DF_DEVICE, "%s[%zu] is NaN", b->name, nan);
     return DF_OK;
@@ -333,7 +334,7 @@ void
 opcase_label(const struct opcase *c, char *text, size_t bytes)
 {
     static const char *const flags[] = {" accumulate", " wide-rows", " noise",
-                                        " plain", " check"};
+                                        " plain", " check", " even-rows"};
     size_t n = (size_t) snprintf(text, bytes, "%s", df_op_name(c->op));
     size_t last = OPCASE_MAX_SIZES;
 

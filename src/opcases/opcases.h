@@ -23,7 +23,8 @@ enum {
     OPCASE_NOISE = 4,      /* noise on hidden states */
     OPCASE_PLAIN = 8,      /* arguments that may be NULL are NULL */
     OPCASE_CHECK = 16,     /* checks of rows */
-    OPCASE_BENCH = 32,     /* large enough for a time to mean something */
+    OPCASE_EVEN_ROWS = 32, /* the same, by multiples of 16 bytes */
+    OPCASE_BENCH = 64,     /* large enough for a time to mean something */
     OPCASE_MAX_SIZES = 7,
     OPRUN_MAX_BUFFERS = 20
 };

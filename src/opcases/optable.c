@@ -8,6 +8,7 @@
 #define BF16  2e-5
 #define ACC   OPCASE_ACCUMULATE
 #define WIDE  OPCASE_WIDE_ROWS
+#define EVEN  OPCASE_EVEN_ROWS
 #define NOISE OPCASE_NOISE
 #define PLAIN OPCASE_PLAIN
 #define CHECK OPCASE_CHECK
@@ -75,6 +76,8 @@ const struct opcase opcases[] = {
     {DF_OP_attention, {2, 150, 8, 2, 128}, 0, BF16},
     {DF_OP_attention, {2, 150, 4, 2, 128, 70}, WIDE, BF16},
     {DF_OP_attention, {2, 70, 2, 1, 256}, 0, BF16},
+    {DF_OP_attention, {2, 150, 4, 2, 96, 70}, EVEN, BF16},
+    {DF_OP_attention, {1, 700, 8, 2, 128}, 0, BF16},
     {DF_OP_attention, {8, 256, 8, 4, 64}, BENCH, BF16},
     {DF_OP_attention, {1, 1, 1, 1, 2, 0, 1}, 0, BF16},
     {DF_OP_attention, {3, 7, 4, 2, 16, 0, 90}, WIDE, BF16},
@@ -88,6 +91,8 @@ const struct opcase opcases[] = {
     {DF_OP_draft_attention, {2, 65, 9, 8, 6, 2, 32}, PLAIN, BF16},
     {DF_OP_draft_attention, {2, 300, 20, 16, 8, 2, 128}, 0, BF16},
     {DF_OP_draft_attention, {2, 90, 7, 7, 4, 2, 128}, PLAIN | WIDE, BF16},
+    {DF_OP_draft_attention, {2, 90, 7, 7, 4, 2, 96}, PLAIN | EVEN, BF16},
+    {DF_OP_draft_attention, {2, 600, 64, 16, 8, 2, 128}, 0, BF16},
     {DF_OP_draft_attention, {2, 90, 7, 8, 2, 1, 256}, 0, BF16},
     {DF_OP_draft_attention, {1, 40, 5, 3, 3, 3, 130}, 0, BF16},
     {DF_OP_draft_attention, {8, 256, 32, 8, 8, 4, 64}, BENCH, BF16},
@@ -96,6 +101,8 @@ const struct opcase opcases[] = {
     {DF_OP_draft_attention_bwd, {2, 65, 9, 8, 6, 2, 32}, PLAIN, BF16},
     {DF_OP_draft_attention_bwd, {2, 300, 20, 16, 8, 2, 128}, 0, BF16},
     {DF_OP_draft_attention_bwd, {2, 90, 7, 7, 4, 2, 128}, PLAIN | WIDE, BF16},
+    {DF_OP_draft_attention_bwd, {2, 90, 7, 7, 4, 2, 96}, PLAIN | EVEN, BF16},
+    {DF_OP_draft_attention_bwd, {2, 600, 64, 16, 8, 2, 128}, 0, BF16},
     {DF_OP_draft_attention_bwd, {2, 90, 7, 8, 2, 1, 256}, 0, BF16},
     {DF_OP_draft_attention_bwd, {1, 40, 5, 3, 3, 3, 130}, 0, BF16},
     {DF_OP_draft_attention_bwd, {8, 256, 32, 8, 8, 4, 64}, BENCH, BF16},

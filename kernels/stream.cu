@@ -276,8 +276,10 @@ df_cuda_has(const void *kernel)
 {
     struct cudaFuncAttributes attributes;
 
-    return cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess
-           && attributes.sharedSizeBytes > 0;
+    if (cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess)
+        return attributes.sharedSizeBytes > 0;
+    (void) cudaGetLastError(); /* the launch will say it */
+    return false;
 }
 
 df_status

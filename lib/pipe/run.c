@@ -141,8 +141,8 @@ choose_transport(struct df_run *run)
 {
     const struct df_run_options *o = &run->o;
 
-    run->transport = o->transport == DF_TRANSPORT_AUTO ? best_transport(o)
-                                                       : o->transport;
+    run->transport =
+        o->transport == DF_TRANSPORT_AUTO ? best_transport(o) : o->transport;
     if (run->transport == DF_TRANSPORT_LOCAL && !one_device(o))
         return DF_FAIL(DF_INVALID, "local transport needs all targets and "
                                    "drafters on one device");

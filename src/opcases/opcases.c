@@ -333,8 +333,9 @@ oprun_bytes(const struct oprun *r)
 void
 opcase_label(const struct opcase *c, char *text, size_t bytes)
 {
-    static const char *const flags[] = {" accumulate", " wide-rows", " noise",
-                                        " plain", " check", " even-rows"};
+    static const char *const flags[] = {" accumulate", " wide-rows",
+                                        " noise",      " plain",
+                                        " check",      " even-rows"};
     size_t n = (size_t) snprintf(text, bytes, "%s", df_op_name(c->op));
     size_t last = OPCASE_MAX_SIZES;
 

@@ -25,9 +25,23 @@ struct df_checkpoint_info {
     const char *notes;    /* text of config.txt */
 };
 
-/* Write step-STEP into DIR, whose newest KEEP checkpoints up to it (0: all)
-   stay.  On failure DIR has what it had.  *PATH, unless PATH is NULL, is the
-   folder, to be freed.  */
+/* Masters, moments and counters as they were, in host memory: 12 bytes a
+   parameter.  The drafter may change meanwhile, and has to outlive it.  */
+struct df_snapshot;
+
+/* Take one of D, which nothing may change before that is done.  */
+DF_EXPORT DF_MUST_USE df_status df_snapshot_take(struct df_snapshot **out,
+                                                 struct df_drafter *d);
+DF_EXPORT void df_snapshot_free(struct df_snapshot *s);
+
+/* Write S as step-STEP into DIR, whose newest KEEP checkpoints up to it (0:
+   all) stay.  On failure DIR has what it had.  *PATH, unless PATH is NULL, is
+   the folder, to be freed.  From any thread, but for one DIR one at a time. */
+DF_EXPORT DF_MUST_USE df_status df_snapshot_write(
+    const struct df_snapshot *s, const char *dir,
+    const struct df_checkpoint_info *info, int64_t keep, char **path);
+
+/* Both, one after the other.  */
 DF_EXPORT DF_MUST_USE df_status df_checkpoint_save(
     struct df_drafter *d, const char *dir,
     const struct df_checkpoint_info *info, int64_t keep, char **path);

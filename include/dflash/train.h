@@ -197,7 +197,7 @@ DF_EXPORT DF_MUST_USE df_status df_run_export(struct df_run *run,
 /* Numbers of the run, also while it is running.  */
 struct df_run_stats {
     double seconds;                    /* in df_run_train */
-    double saving;                     /* of these, in checkpoints */
+    double saving;                     /* of these, waiting for checkpoints */
     uint64_t tokens;                   /* of context that were trained on */
     double flops;                      /* floating-point operations queued */
     uint64_t allocations;              /* since the warm-up, all devices */

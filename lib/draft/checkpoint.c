@@ -48,25 +48,56 @@ enum {
     NAME_SIZE = sizeof(((struct df_weight_spec *) 0)->name) + 2
 };
 
-/* The arrays on the host, [N_ARRAYS][count].  */
+struct df_snapshot {
+    const struct df_drafter *d; /* for what doesn't change */
+    struct df_step_state counts;
+    float *data; /* [N_ARRAYS][count] */
+};
+
 static df_status
-download(const struct df_drafter *d, float **out)
+download(struct df_snapshot *s, struct df_drafter *d)
 {
     size_t count = d->flat.count;
-    df_status status = DF_OK;
 
-    *out = malloc(N_ARRAYS * count * sizeof **out);
-    if (!*out)
+    s->d = d;
+    s->data = malloc(N_ARRAYS * count * sizeof *s->data);
+    if (!s->data)
         return DF_FAIL(DF_NO_MEMORY, "%zu parameters to save", count);
-    for (size_t i = 0; i < N_ARRAYS && status == DF_OK; i++)
-        status = df_copy_now(d->dev, *out + i * count, array(&d->flat, i),
-                             count * sizeof **out);
+    for (size_t i = 0; i < N_ARRAYS; i++)
+        DF_TRY(df_copy_now(d->dev, s->data + i * count, array(&d->flat, i),
+                           count * sizeof *s->data));
+    return df_copy_now(d->dev, &s->counts, d->flat.state, sizeof s->counts);
+}
+
+df_status
+df_snapshot_take(struct df_snapshot **out, struct df_drafter *d)
+{
+    struct df_snapshot *s = calloc(1, sizeof *s);
+    df_status status;
+
+    *out = NULL;
+    if (!s)
+        return DF_FAIL(DF_NO_MEMORY, "%zu parameters to save", d->flat.count);
+    status = download(s, d);
+    if (status == DF_OK)
+        *out = s;
+    else
+        df_snapshot_free(s);
     return status;
 }
 
-static df_status
-write_arrays(const struct df_drafter *d, const float *data, const char *folder)
+void
+df_snapshot_free(struct df_snapshot *s)
 {
+    if (s)
+        free(s->data);
+    free(s);
+}
+
+static df_status
+write_arrays(const struct df_snapshot *s, const char *folder)
+{
+    const struct df_drafter *d = s->d;
     size_t n = N_ARRAYS * d->n_params;
     struct df_tensor_def *defs = calloc(n, sizeof *defs);
     char(*names)[NAME_SIZE] = calloc(n, sizeof *names);
@@ -80,12 +111,12 @@ write_arrays(const struct df_drafter *d, const float *data, const char *folder)
         const struct df_param *p = &d->params[i % d->n_params];
 
         name_tensor(names[i], sizeof names[i], which, p);
-        defs[i] = (struct df_tensor_def){.name = names[i],
-                                         .dtype = DF_F32,
-                                         .rank = p->spec.rank,
-                                         .shape = p->spec.shape,
-                                         .data = data + which * d->flat.count
-                                                 + p->offset};
+        defs[i] = (struct df_tensor_def){
+            .name = names[i],
+            .dtype = DF_F32,
+            .rank = p->spec.rank,
+            .shape = p->spec.shape,
+            .data = s->data + which * d->flat.count + p->offset};
     }
     if (status == DF_OK)
         status = df_safetensors_write(
@@ -110,31 +141,23 @@ write_notes(const char *notes, const char *folder)
 
 /* Everything into FOLDER, which is new.  */
 static df_status
-write_folder(struct df_drafter *d, const struct df_checkpoint_info *info,
-             const char *folder)
+write_folder(const struct df_snapshot *s,
+             const struct df_checkpoint_info *info, const char *folder)
 {
-    struct df_step_state counts;
-    struct df_checkpoint_state state = {.step = info->step};
-    float *data = NULL;
+    struct df_checkpoint_state state = {.step = info->step,
+                                        .applied = s->counts.applied,
+                                        .skipped = s->counts.skipped};
     json_error_t err;
     df_status status;
 
     if (mkdir(folder, 0777))
         return DF_FAIL_ERRNO(DF_IO, "%s: %s", folder, strerror(errno));
     DF_TRY(df_fault("checkpoint", DF_CKPT_BEGUN));
-    status = df_copy_now(d->dev, &counts, d->flat.state, sizeof counts);
-    if (status == DF_OK)
-        status = download(d, &data);
-    if (status == DF_OK)
-        status = write_arrays(d, data, folder);
-    free(data);
-    DF_TRY(status);
+    DF_TRY(write_arrays(s, folder));
     DF_TRY(df_fault("checkpoint", DF_CKPT_ARRAYS));
-    DF_TRY(df_drafter_json_write(&d->config, &d->form, NULL, folder));
+    DF_TRY(df_drafter_json_write(&s->d->config, &s->d->form, NULL, folder));
     DF_TRY(write_notes(info->notes, folder));
     DF_TRY(df_fault("checkpoint", DF_CKPT_NOTES));
-    state.applied = counts.applied;
-    state.skipped = counts.skipped;
     state.identity = json_loads(info->identity, 0, &err);
     status = df_checkpoint_write_state(&state, folder);
     json_decref(state.identity);
@@ -201,9 +224,9 @@ df_checkpoint_remove_all(const char *dir)
 }
 
 df_status
-df_checkpoint_save(struct df_drafter *d, const char *dir,
-                   const struct df_checkpoint_info *info, int64_t keep,
-                   char **path)
+df_snapshot_write(const struct df_snapshot *s, const char *dir,
+                  const struct df_checkpoint_info *info, int64_t keep,
+                  char **path)
 {
     char *aside = step_folder(dir, info->step, ".tmp");
     char *folder = step_folder(dir, info->step, "");
@@ -214,7 +237,7 @@ df_checkpoint_save(struct df_drafter *d, const char *dir,
         goto out;
     }
     df_checkpoint_remove(aside);
-    status = write_folder(d, info, aside);
+    status = write_folder(s, info, aside);
     if (status == DF_OK)
         status = sync_folder(aside);
     if (status == DF_OK)
@@ -231,6 +254,20 @@ out:
         *path = folder;
     else
         free(folder);
+    return status;
+}
+
+df_status
+df_checkpoint_save(struct df_drafter *d, const char *dir,
+                   const struct df_checkpoint_info *info, int64_t keep,
+                   char **path)
+{
+    struct df_snapshot *s;
+    df_status status;
+
+    DF_TRY(df_snapshot_take(&s, d));
+    status = df_snapshot_write(s, dir, info, keep, path);
+    df_snapshot_free(s);
     return status;
 }
 

@@ -7,7 +7,7 @@
 
 #include "dflash/checkpoint.h"
 
-/* Places within df_checkpoint_save where a test can stop it; the numbers of
+/* Places within df_snapshot_write where a test can stop it; the numbers of
    the fault point "checkpoint".  */
 enum df_checkpoint_place {
     DF_CKPT_BEGUN,    /* step-N.tmp is there, and empty */

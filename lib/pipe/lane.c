@@ -243,5 +243,6 @@ df_lane_finish(struct df_worker *worker)
             df_trial_is_due(run, run->steps_done) && !run->stopping;
     }
     DF_TRY(df_lane_pause(worker, lane));
-    return df_stream_sync(lane->compute);
+    DF_TRY(df_stream_sync(lane->compute));
+    return lane == &run->lanes[0] ? df_save_end(run) : DF_OK;
 }

@@ -226,9 +226,22 @@ df_run_free(struct df_run *run)
     free(run);
 }
 
+/* A checkpoint that is being written when a stage fails is still good; of two
+   failures, the first is told.  */
+static void
+end_failed(struct df_run *run)
+{
+    df_error first = *df_error_last();
+
+    if (df_save_end(run) != DF_OK)
+        df_error_set(&first);
+}
+
 df_status
 df_run_train(struct df_run *run)
 {
+    df_status status;
+
     for (size_t i = 0; i < run->o.n_drafters; i++) {
         struct df_lane *lane = &run->lanes[i];
 
@@ -236,7 +249,10 @@ df_run_train(struct df_run *run)
         DF_TRY(df_drafter_clear_gradients(lane->drafter, lane->compute));
     }
     run->trial_due = df_trial_is_due(run, run->o.first_step);
-    return df_pipe_run(run->pipe);
+    status = df_pipe_run(run->pipe);
+    if (status != DF_OK)
+        end_failed(run);
+    return status;
 }
 
 void

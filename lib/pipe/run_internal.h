@@ -4,9 +4,11 @@
 #ifndef DF_RUN_INTERNAL_H
 #define DF_RUN_INTERNAL_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/arena_internal.h"
+#include "dflash/checkpoint.h"
 #include "dflash/philox.h"
 #include "dflash/train.h"
 #include "pipe/slot_internal.h"
@@ -106,6 +108,18 @@ struct df_tally {
     uint64_t tokens, sequences;
 };
 
+/* The checkpoint that is being written.  */
+struct df_save {
+    pthread_t thread;
+    bool begun; /* and not ended: the thread is there */
+    atomic_bool written;
+    struct df_snapshot *snapshot;
+    int64_t step;
+    char *path;
+    df_status status;
+    df_error error;
+};
+
 struct df_run {
     struct df_run_options o;
     struct df_hidden_layout layout;
@@ -143,7 +157,8 @@ struct df_run {
     int64_t steps_saved; /* by the last checkpoint */
     bool save_due;       /* the first lane's, as is the next */
     bool trial_due;
-    _Atomic double saving; /* seconds of it */
+    struct df_save save;   /* the first lane's too */
+    _Atomic double saving; /* seconds that steps waited for it */
     struct df_trial_state trial;
 
     struct df_tally tally, eval_tally; /* the log's */
@@ -217,8 +232,12 @@ DF_MUST_USE df_status df_trial_warm_up(struct df_run *run);
 bool df_trial_is_due(const struct df_run *run, int64_t step);
 DF_MUST_USE df_status df_trial_run(struct df_run *run, int64_t step);
 
-/* Write a checkpoint of the first lane's drafter.  */
-DF_MUST_USE df_status df_run_save(struct df_run *run, int64_t step);
+/* Take a checkpoint of the first lane's drafter, and begin to write it, when
+   the one before is written; wait until it is; look whether it is.  All tell
+   of a failure to write.  */
+DF_MUST_USE df_status df_save_begin(struct df_run *run, int64_t step);
+DF_MUST_USE df_status df_save_end(struct df_run *run);
+DF_MUST_USE df_status df_save_look(struct df_run *run);
 
 /* Queue target T's pass over BATCH in MIRROR, packed into BUFFER, which is
    waited for and recorded.  If there are checks, OWN, which may be BUFFER, is

@@ -5,7 +5,6 @@
 
 #include "base/transfer_internal.h"
 #include "dflash/checkpoint.h"
-#include "base/fault_internal.h"
 #include "pipe/run_internal.h"
 
 /* Bring the first lane's state to the other lanes.  */
@@ -53,26 +52,6 @@ df_run_resume(struct df_run *run, const char *path)
         return DF_FAIL(DF_INVALID, "%s: of step %lld, not %lld", path,
                        (long long) step, (long long) run->o.first_step);
     return share(run);
-}
-
-df_status
-df_run_save(struct df_run *run, int64_t step)
-{
-    struct df_lane *lane = &run->lanes[0];
-    const struct df_checkpoint_info info = {step, run->o.identity,
-                                            run->o.notes};
-    char *path;
-
-    if (!run->o.checkpoint_dir)
-        return DF_OK;
-    DF_TRY(df_fault("save", (uint64_t) step));
-    DF_TRY(df_stream_sync(lane->compute));
-    DF_TRY(df_checkpoint_save(lane->drafter, run->o.checkpoint_dir, &info,
-                              run->o.keep, &path));
-    if (run->o.observer.saved)
-        run->o.observer.saved(run->o.observer.arg, step, path);
-    free(path);
-    return DF_OK;
 }
 
 df_status

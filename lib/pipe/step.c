@@ -145,17 +145,6 @@ all_logged(const void *arg)
     return atomic_load(&run->steps_logged) >= atomic_load(&run->steps_done);
 }
 
-static df_status
-save_drafter(struct df_run *run, int64_t step)
-{
-    double begun = df_pipe_seconds(run->pipe);
-
-    run->steps_saved = step;
-    DF_TRY(df_run_save(run, step));
-    run->saving = run->saving + df_pipe_seconds(run->pipe) - begun;
-    return DF_OK;
-}
-
 /* Not before the log has the last step: a run that is killed behind the
    saving is resumed behind that step, and nobody would write its line.  */
 df_status
@@ -168,12 +157,13 @@ df_lane_pause(struct df_worker *worker, struct df_lane *lane)
         return DF_OK;
     bool save = run->save_due, try = run->trial_due;
 
+    DF_TRY(df_save_look(run));
     if (!save && !try)
         return DF_OK;
     run->save_due = run->trial_due = false;
     DF_TRY(df_worker_wait(worker, all_logged, run));
     if (save)
-        DF_TRY(save_drafter(run, step));
+        DF_TRY(df_save_begin(run, step));
     return try ? df_trial_run(run, step) : DF_OK;
 }
 

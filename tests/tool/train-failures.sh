@@ -24,7 +24,7 @@ target=fail@3,drafter=fail@11|target: failure injected at number 3
 END_OF
 places='--target-devices cpu:0,cpu:1 --drafter-devices cpu:0,cpu:2'
 n=`cat faults | wc -l`
-plan `expr 2 '*' $n + 35`
+plan `expr 2 '*' $n + 39`
 
 run='--epochs 4 --save-interval 4 --eval-data few.jsonl'
 head -n 3 data.jsonl > few.jsonl
@@ -76,6 +76,25 @@ for place in 0 1 2 3 4; do
   ok '  with its message' says "^dflash-train: checkpoint: failure injec.* $place"
   ok '  what was saved before is intact' intact
 done
+
+# Steps go on while a checkpoint is written, though the next one waits.
+DFLASH_FAULT=checkpoint=stall@1:3000 dflash-train --target "$target" \
+  --data data.jsonl --output slow $tiny $run > out 2> err &
+pid=$!
+for tick in `seq 500`; do
+  grep -q '"step":7,' slow/metrics.jsonl 2> /dev/null && break
+  sleep 0.02
+done
+ok 'steps go on while a checkpoint is written' \
+  test -e slow/checkpoints/step-4.tmp
+kill -9 $pid; wait $pid 2> /dev/null
+# One that is being written when a stage fails gets done.
+ok 'a failure while a checkpoint is written' \
+  trains_with checkpoint=stall@1:1000,target=fail@13 2 broken $run
+ok '  is the one that is told' \
+  says '^dflash-train: target: failure injected at number 13$'
+ok '  and the checkpoint is whole' sh -c '
+  test -d broken/checkpoints/step-4 && ! ls broken/checkpoints | grep tmp'
 
 # No room: a limit on the size of files, and a file system that is full.
 limited () { ( trap '' XFSZ; ulimit -f 2000; "$@" ) }

@@ -178,8 +178,9 @@ DF_EXPORT DF_MUST_USE df_status df_run_warm_up(struct df_run *run);
    A checkpoint is written at the end, and when stopped.  */
 DF_EXPORT DF_MUST_USE df_status df_run_train(struct df_run *run);
 
-/* Ask a running df_run_train to finish its step, save and return.  From any
-   thread or signal handler.  */
+/* Ask a running df_run_train to finish its step, or, with one drafter, to
+   break off an evaluation, save and return.  From any thread or signal
+   handler.  */
 DF_EXPORT void df_run_stop(struct df_run *run);
 
 /* Whether df_run_stop was called, or a stage failed: no more input is wanted.

@@ -195,6 +195,15 @@ df_lane_acquire(struct df_worker *worker)
     return DF_OK;
 }
 
+/* A stop doesn't wait for the rest of an evaluation, which comes again when
+   the run is resumed; unless other lanes count on this one.  */
+static bool
+cuts_short(const struct df_run *run, const struct df_batch *batch)
+{
+    return batch->kind == DF_BATCH_EVAL && run->o.n_drafters == 1
+           && atomic_load(&run->stop);
+}
+
 df_status
 df_lane_work(struct df_worker *worker, struct df_item *item)
 {
@@ -206,6 +215,11 @@ df_lane_work(struct df_worker *worker, struct df_item *item)
     struct df_metric *metric = lane->metric;
     bool ends;
 
+    if (cuts_short(run, box->batch)) {
+        run->stopping = true;
+        atomic_store(&run->stopped, true);
+        return DF_END;
+    }
     DF_TRY(df_slot_move(slot, DF_SLOT_READY, DF_SLOT_CONSUMING));
     DF_TRY(catch_up(worker, lane, box->batch->step));
     atomic_fetch_add(&run->host_waits, !df_event_reached(in->mirror.done));

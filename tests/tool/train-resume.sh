@@ -1,6 +1,6 @@
 # A run that was stopped goes on as if it hadn't been.
 . "$abs_top_srcdir/tests/tool/train.sh"
-plan 84
+plan 90
 
 run='--epochs 3 --noise 0.1 --save-interval 4 --seed 7'
 eval='--eval-data few.jsonl --eval-interval 5'
@@ -46,6 +46,28 @@ ok 'SIGINT' stop INT 130 int 3
 ok 'resumed with other threads and devices' trains 0 int $run --resume \
   --prefetch-threads 1 --target-devices cpu:0,cpu:1 --no-split-fc-layers
 ok '  it is the unbroken run' alike whole int
+
+# Nor does a signal wait for the end of an evaluation: of the six batches
+# behind step 6, the second takes a while.
+often='--eval-data data.jsonl --eval-interval 6'
+ok 'an unbroken run with evaluations' trains 0 often $run $often
+check () {
+  DFLASH_FAULT=drafter=stall@13:2000 dflash-train --target "$target" --data \
+    data.jsonl --output cut $tiny $run $often > out 2> err &
+  pid=$!
+  for tick in `seq 400`; do
+    test "`steps_of cut 2> /dev/null | wc -w`" -ge 6 && break
+    sleep 0.02
+  done
+  kill -s TERM $pid; wait $pid
+  test $? = 143 && test "`steps_of cut`" = '1 2 3 4 5 6 '
+}
+ok 'SIGTERM amid an evaluation' check
+ok '  of which nothing is told' sh -c '
+  test `grep -c "\"eval" cut/metrics.jsonl` = 1'
+ok '  with a checkpoint' test -f cut/checkpoints/step-6/state.json
+ok 'resumed' trains 0 cut $run $often --resume
+ok '  it is the unbroken run' alike often cut
 
 # A second signal doesn't wait for the step, which waits for a target.  Nor
 # does it join threads, which the thread sanitizer would report.

@@ -40,6 +40,7 @@ template <class By> struct shape {
         ROWS = THREADS / WARP * 16 * M,
         KEYS = D > 128 ? 32 : 64,
         STAGES = By::GROUPED ? 2 : 1,
+        BLOCKS = By::GROUPED ? 2 : 1, /* that a multiprocessor has room for */
         TILE = KEYS * By::ROW,
         SHARED = (ROWS * By::ROW + 2 * STAGES * TILE) * 2 + By::BASE
     };
@@ -272,7 +273,7 @@ attend_rows(const struct df_flash &f, const struct df_task &t, int m0,
 
 template <class By>
 static __global__ void
-__launch_bounds__(shape<By>::THREADS, shape<By>::STAGES)
+__launch_bounds__(shape<By>::THREADS, shape<By>::BLOCKS)
     attend(struct df_flash f, int n_tiles)
 {
     extern __shared__ __align__(16) uint16_t shared[];

@@ -25,14 +25,18 @@ struct df_checkpoint_info {
     const char *notes;    /* text of config.txt */
 };
 
-/* Masters, moments and counters as they were, in host memory: 12 bytes a
-   parameter.  The drafter may change meanwhile, and has to outlive it.  */
+/* Masters, moments and counters of a drafter at some time, in host memory: 12
+   bytes a parameter.  */
 struct df_snapshot;
 
-/* Take one of D, which nothing may change before that is done.  */
-DF_EXPORT DF_MUST_USE df_status df_snapshot_take(struct df_snapshot **out,
-                                                 struct df_drafter *d);
+/* A place for those of D, which has to outlive it.  */
+DF_EXPORT DF_MUST_USE df_status df_snapshot_new(struct df_snapshot **out,
+                                                struct df_drafter *d);
 DF_EXPORT void df_snapshot_free(struct df_snapshot *s);
+
+/* Bring them there, again and again.  Nothing may change the drafter before
+   that is done.  */
+DF_EXPORT DF_MUST_USE df_status df_snapshot_take(struct df_snapshot *s);
 
 /* Write S as step-STEP into DIR, whose newest KEEP checkpoints up to it (0:
    all) stay.  On failure DIR has what it had.  *PATH, unless PATH is NULL, is

@@ -49,41 +49,26 @@ enum {
 };
 
 struct df_snapshot {
-    const struct df_drafter *d; /* for what doesn't change */
+    struct df_drafter *d;
     struct df_step_state counts;
     float *data; /* [N_ARRAYS][count] */
 };
 
-static df_status
-download(struct df_snapshot *s, struct df_drafter *d)
-{
-    size_t count = d->flat.count;
-
-    s->d = d;
-    s->data = malloc(N_ARRAYS * count * sizeof *s->data);
-    if (!s->data)
-        return DF_FAIL(DF_NO_MEMORY, "%zu parameters to save", count);
-    for (size_t i = 0; i < N_ARRAYS; i++)
-        DF_TRY(df_copy_now(d->dev, s->data + i * count, array(&d->flat, i),
-                           count * sizeof *s->data));
-    return df_copy_now(d->dev, &s->counts, d->flat.state, sizeof s->counts);
-}
-
 df_status
-df_snapshot_take(struct df_snapshot **out, struct df_drafter *d)
+df_snapshot_new(struct df_snapshot **out, struct df_drafter *d)
 {
     struct df_snapshot *s = calloc(1, sizeof *s);
-    df_status status;
 
+    *out = s;
+    if (s) {
+        s->d = d;
+        s->data = malloc(N_ARRAYS * d->flat.count * sizeof *s->data);
+    }
+    if (s && s->data)
+        return DF_OK;
+    df_snapshot_free(s);
     *out = NULL;
-    if (!s)
-        return DF_FAIL(DF_NO_MEMORY, "%zu parameters to save", d->flat.count);
-    status = download(s, d);
-    if (status == DF_OK)
-        *out = s;
-    else
-        df_snapshot_free(s);
-    return status;
+    return DF_FAIL(DF_NO_MEMORY, "%zu parameters to save", d->flat.count);
 }
 
 void
@@ -92,6 +77,18 @@ df_snapshot_free(struct df_snapshot *s)
     if (s)
         free(s->data);
     free(s);
+}
+
+df_status
+df_snapshot_take(struct df_snapshot *s)
+{
+    struct df_drafter *d = s->d;
+    size_t count = d->flat.count;
+
+    for (size_t i = 0; i < N_ARRAYS; i++)
+        DF_TRY(df_copy_now(d->dev, s->data + i * count, array(&d->flat, i),
+                           count * sizeof *s->data));
+    return df_copy_now(d->dev, &s->counts, d->flat.state, sizeof s->counts);
 }
 
 static df_status
@@ -265,8 +262,10 @@ df_checkpoint_save(struct df_drafter *d, const char *dir,
     struct df_snapshot *s;
     df_status status;
 
-    DF_TRY(df_snapshot_take(&s, d));
-    status = df_snapshot_write(s, dir, info, keep, path);
+    DF_TRY(df_snapshot_new(&s, d));
+    status = df_snapshot_take(s);
+    if (status == DF_OK)
+        status = df_snapshot_write(s, dir, info, keep, path);
     df_snapshot_free(s);
     return status;
 }

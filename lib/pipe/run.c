@@ -222,6 +222,7 @@ df_run_free(struct df_run *run)
     for (size_t i = 0; run->targets && i < run->o.n_targets; i++)
         df_freelist_free(run->targets[i].free_buffers);
     df_pipe_free(run->pipe);
+    df_snapshot_free(run->save.snapshot);
     df_run_clear(run);
     free(run);
 }

@@ -1,5 +1,6 @@
 /* Checkpoints, written by a thread of their own while the run goes on.  One is
-   written at a time, and whoever wants the next waits for it.  */
+   written at a time, and whoever wants the next waits for it.  The snapshot's
+   memory stays: it takes longer to get than to fill.  */
 #include <config.h>
 
 #include <stdlib.h>
@@ -33,14 +34,14 @@ begin(struct df_run *run, int64_t step)
 
     DF_TRY(df_fault("save", (uint64_t) step));
     DF_TRY(df_stream_sync(lane->compute));
-    DF_TRY(df_snapshot_take(&s->snapshot, lane->drafter));
+    if (!s->snapshot)
+        DF_TRY(df_snapshot_new(&s->snapshot, lane->drafter));
+    DF_TRY(df_snapshot_take(s->snapshot));
     s->step = step;
     atomic_store(&s->written, false);
     err = pthread_create(&s->thread, NULL, write_snapshot, run);
-    if (err) {
-        df_snapshot_free(s->snapshot);
+    if (err)
         return DF_FAIL(DF_NO_MEMORY, "thread to save: %s", strerror(err));
-    }
     s->begun = true;
     return DF_OK;
 }
@@ -71,7 +72,6 @@ df_save_end(struct df_run *run)
     pthread_join(s->thread, NULL);
     run->saving = run->saving + df_pipe_seconds(run->pipe) - start;
     s->begun = false;
-    df_snapshot_free(s->snapshot);
     if (s->status != DF_OK)
         return df_error_set(&s->error);
     if (run->o.observer.saved)

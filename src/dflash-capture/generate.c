@@ -13,6 +13,7 @@
 #include "common/message.h"
 #include "common/progress.h"
 #include "common/signals.h"
+#include "dflash-capture/answers.h"
 #include "dflash-capture/generate.h"
 #include "dflash-capture/options.h"
 
@@ -21,12 +22,11 @@ struct answers {
     const struct model *model;
     struct sample_source prompts;
     struct df_generator *generator;
-    size_t first, step, end; /* of the prompts that are answered */
-    size_t n;                /* of them */
-    size_t asked, written;
-    char **lines; /* [n] those that wait for an earlier one */
-    FILE *fp;
-    const char *path;
+    size_t first, step, end;      /* of the prompts that are answered */
+    size_t n;                     /* of them */
+    size_t there, asked, written; /* of them: before this run, and by now */
+    char **lines;                 /* [n] those that wait for an earlier one */
+    struct answer_file *file;
 };
 
 /* Which prompts: a shard of the first so many.  */
@@ -72,7 +72,7 @@ next_prompt(void *arg, struct df_prompt *out)
 static df_status
 no_memory(const struct answers *a)
 {
-    return DF_FAIL(DF_NO_MEMORY, "%s: no memory for an answer", a->path);
+    return DF_FAIL(DF_NO_MEMORY, "%s: no memory for an answer", a->file->path);
 }
 
 static bool
@@ -121,18 +121,23 @@ make_line(const struct answers *a, const struct df_sample *prompt,
     return *out ? DF_OK : no_memory(a);
 }
 
+/* Lines outlive the process at once.  */
 static df_status
 write_lines(struct answers *a)
 {
-    while (a->written < a->n && a->lines[a->written]) {
-        char *line = a->lines[a->written];
-        bool good = fputs(line, a->fp) != EOF && putc('\n', a->fp) != EOF;
+    FILE *fp = a->file->fp;
+    bool good = true;
 
+    while (good && a->written < a->n && a->lines[a->written]) {
+        char *line = a->lines[a->written];
+
+        good = fputs(line, fp) != EOF && putc('\n', fp) != EOF;
         free(line);
-        a->lines[a->written++] = NULL;
-        if (!good)
-            return DF_FAIL_ERRNO(DF_IO, "%s: %s", a->path, strerror(errno));
+        a->lines[a->written] = NULL;
+        a->written += good;
     }
+    if (!good || fflush(fp))
+        return DF_FAIL_ERRNO(DF_IO, "%s: %s", a->file->path, strerror(errno));
     return DF_OK;
 }
 
@@ -152,10 +157,11 @@ static df_status
 take_answer(void *arg, const struct df_answer *answer)
 {
     struct answers *a = arg;
+    size_t index = a->there + answer->index;
     struct df_sample prompt;
 
-    DF_TRY(read_prompt(a, answer->index, &prompt));
-    DF_TRY(make_line(a, &prompt, answer, &a->lines[answer->index]));
+    DF_TRY(read_prompt(a, index, &prompt));
+    DF_TRY(make_line(a, &prompt, answer, &a->lines[index]));
     DF_TRY(write_lines(a));
     show(a);
     return signals_caught() ? DF_CANCELED : DF_OK;
@@ -180,8 +186,8 @@ answer_all(struct session *s, struct answers *a)
 
     model_stops(&s->model, &stops);
     o.n_stop_ids = stops.n;
-    if (o.concurrency > a->n)
-        o.concurrency = a->n;
+    if (o.concurrency > a->n - a->there)
+        o.concurrency = a->n - a->there;
     status = answerer_open(&with, &s->model, s->targets.devices[0], &o);
     a->generator = with.generator;
     if (status == DF_OK)
@@ -195,7 +201,8 @@ answer_all(struct session *s, struct answers *a)
         df_generator_get_stats(a->generator, &stats);
         message_note("%zu answers of %.1f tokens on average, in %s "
                      "(%s tokens/s)",
-                     a->n, (double) stats.tokens / (double) a->n,
+                     a->n - a->there,
+                     (double) stats.tokens / (double) (a->n - a->there),
                      format_duration(stats.seconds).text,
                      format_count((double) stats.tokens / stats.seconds).text);
     }
@@ -203,53 +210,62 @@ answer_all(struct session *s, struct answers *a)
     return status;
 }
 
+/* What is there answers the first prompts.  */
 static df_status
-answer_into(struct session *s, const char *path, FILE *fp)
+recall(struct answers *a)
 {
-    struct answers a = {.model = &s->model, .fp = fp, .path = path};
+    struct answer_file *f = a->file;
+    df_status status = DF_OK;
+
+    while (status == DF_OK && a->there < a->n) {
+        struct df_sample prompt;
+
+        DF_TRY(read_prompt(a, a->there, &prompt));
+        status = answer_file_recall(f, &prompt);
+        a->there += status == DF_OK;
+    }
+    a->asked = a->written = a->there;
+    if (status != DF_OK && status != DF_END)
+        return status;
+    if (f->whole && a->there < a->n)
+        return DF_FAIL(DF_INVALID, "%s: %zu answers to %zu prompts", f->path,
+                       a->there, a->n);
+    message_note("%s: %zu answers are there, %zu are left", f->path, a->there,
+                 a->n - a->there);
+    return f->whole ? DF_OK : answer_file_go_on(f);
+}
+
+static df_status
+answer_into(struct session *s, struct answer_file *f, size_t *written)
+{
+    struct answers a = {.model = &s->model, .file = f};
     df_status status =
         prompts_open(&a.prompts, &s->model, &input.data, "prompts");
 
     if (status == DF_OK)
         status = choose(&a);
-    if (status == DF_OK)
+    if (status == DF_OK && opt.resume)
+        status = recall(&a);
+    if (status == DF_OK && a.there < a.n)
         status = answer_all(s, &a);
     for (size_t i = 0; a.lines && i < a.n; i++)
         free(a.lines[i]);
     free(a.lines);
     samples_close(&a.prompts);
-    if (status == DF_OK && (fflush(fp) || ferror(fp)))
-        status = DF_FAIL_ERRNO(DF_IO, "%s: %s", path, strerror(errno));
+    *written = a.written;
     return status;
 }
 
-/* Write aside, and put it into place when it's whole.  */
 static df_status
 answer_to(struct session *s, const char *path)
 {
-    char *aside;
-    df_status status;
-    FILE *fp;
+    struct answer_file f;
+    size_t written = 0;
+    df_status status = answer_file_open(&f, path, &s->model);
 
-    if (!opt.overwrite && access(path, F_OK) == 0)
-        return DF_FAIL(DF_IO, "%s: exists: replace it by --overwrite", path);
-    if (asprintf(&aside, "%s.tmp", path) < 0)
-        return DF_FAIL(DF_NO_MEMORY, "%s", path);
-    fp = fopen(aside, "w");
-    if (!fp) {
-        status = DF_FAIL_ERRNO(DF_IO, "%s: %s", aside, strerror(errno));
-        free(aside);
-        return status;
-    }
-    status = answer_into(s, path, fp);
-    if (fclose(fp) && status == DF_OK)
-        status = DF_FAIL_ERRNO(DF_IO, "%s: %s", aside, strerror(errno));
-    if (status == DF_OK && rename(aside, path))
-        status = DF_FAIL_ERRNO(DF_IO, "%s: %s", path, strerror(errno));
-    if (status != DF_OK)
-        unlink(aside);
-    free(aside);
-    return status;
+    if (status == DF_OK)
+        status = answer_into(s, &f, &written);
+    return answer_file_close(&f, status, written);
 }
 
 /* The name of a new file, to be freed: the caller removes it.  */
@@ -272,24 +288,30 @@ make_temporary(char **out)
     return status;
 }
 
+/* Into a file that is gone with the session.  */
+static df_status
+answer_meanwhile(struct session *s)
+{
+    struct answer_file f = {.path = s->temporary};
+    size_t written;
+    df_status status;
+
+    f.fp = fopen(s->temporary, "w");
+    if (!f.fp)
+        return DF_FAIL_ERRNO(DF_IO, "%s: %s", f.path, strerror(errno));
+    status = answer_into(s, &f, &written);
+    fclose(f.fp);
+    return status;
+}
+
 df_status
 generate(struct session *s, struct string_list *files)
 {
-    df_status status;
-    FILE *fp;
-
     s->answers = opt.answers;
     if (!s->answers) {
         DF_TRY(make_temporary(&s->temporary));
         s->answers = s->temporary;
     }
     *files = (struct string_list){&s->answers, 1};
-    if (!s->temporary)
-        return answer_to(s, s->answers);
-    fp = fopen(s->temporary, "w");
-    if (!fp)
-        return DF_FAIL_ERRNO(DF_IO, "%s: %s", s->temporary, strerror(errno));
-    status = answer_into(s, s->temporary, fp);
-    fclose(fp);
-    return status;
+    return s->temporary ? answer_meanwhile(s) : answer_to(s, s->answers);
 }

@@ -1,5 +1,6 @@
 bin_PROGRAMS += dflash-capture
-dflash_capture_SOURCES = src/dflash-capture/capture.c \
+dflash_capture_SOURCES = src/dflash-capture/answers.c \
+  src/dflash-capture/answers.h src/dflash-capture/capture.c \
   src/dflash-capture/choose.c src/dflash-capture/describe.c \
   src/dflash-capture/generate.c src/dflash-capture/generate.h \
   src/dflash-capture/main.c src/dflash-capture/options.c \

@@ -73,7 +73,8 @@ static const struct option_def options[] = {
              "these answers; if FILE ends in .jsonl, write just them, as "
              "training data"},
     {OPT_STRING, 0, "answers", "FILE", &opt.answers, .unset = "none",
-     .help = "keep the answers that are captured in FILE (JSONL)"},
+     .help = "keep the answers that are captured in FILE (JSONL); with "
+             "--resume, go on with those that are there"},
     {OPT_INT, 0, "max-new-tokens", "N", &opt.max_new_tokens, .min = 1,
      .max = 1 << 24, .help = "end an answer after N tokens"},
     {OPT_REAL, 0, "temperature", "T", &opt.temperature,
@@ -159,10 +160,6 @@ check_generate(void)
             option_reject(&capture_tool, own[i], "needs --generate");
     if (!opt.generate)
         return;
-    if (opt.resume)
-        option_mistake(&capture_tool,
-                       "--generate can't be resumed: write the answers into "
-                       "a .jsonl, then capture that");
     if (opt.estimate)
         option_mistake(&capture_tool, "--generate and --estimate exclude "
                                       "each other: nobody knows how long "
@@ -173,6 +170,10 @@ check_generate(void)
     opt.answers_only = only;
     if (only)
         opt.answers = opt.output;
+    if (opt.resume && !opt.answers)
+        option_mistake(&capture_tool, "--resume: answers that were to be gone "
+                                      "with the run: name a file for them by "
+                                      "--answers");
 }
 
 static void

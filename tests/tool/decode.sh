@@ -1,7 +1,7 @@
 # The target's own answers, and the drafter tried out by decoding: a drafter
 # that has learnt one answer by heart drafts whole blocks of it.
 . "$abs_top_srcdir/tests/tool/train.sh"
-plan 30
+plan 51
 
 cat > p.jsonl <<'END'
 {"prompt": "Tom has 4 apples and buys 5 more. How many has he?"}
@@ -40,9 +40,61 @@ ok 'as a capture of the answers is' run 0 dflash-capture \
 ok 'to the bit' run 0 dflash-inspect --compare b.h5 a.h5
 ok 'an old file stays' run 2 generate b.jsonl
 ok 'and is named' says 'b.jsonl: exists'
-ok 'answers alone are no capture' run 2 generate c.jsonl --resume
 ok '--answers without --generate' run 2 dflash-capture --target "$target" \
   --data p.jsonl --output c.h5 --answers c.jsonl
+
+# A run that is cut off is gone on with.  Each of these prompts is another.
+cp p.jsonl four.jsonl
+awk 'BEGIN { for (i = 0; i < 150; i++)
+  printf "{\"prompt\": \"What is %d and %d?\"}\n", i, i * 7 % 31 }' > p.jsonl
+drawn='--temperature 1 --concurrency 2'
+ok 'many prompts' run 0 generate many.jsonl $drawn
+# cut SIGNAL FILE OPTION...: the run is sent SIGNAL behind a few answers.
+cut () {
+  signal=$1; kept=$2; into=$3; shift 3
+  dflash-capture --target "$target" --data p.jsonl --generate \
+    --max-new-tokens 24 --max-length 96 --output "$into" \
+    --num-draft-layers 2 $drawn "$@" > out 2> err &
+  pid=$!
+  for tick in `seq 500`; do
+    test "`wc -l < $kept.tmp 2> /dev/null || echo 0`" -ge 3 && break
+    sleep 0.01
+  done
+  kill -s $signal $pid; wait $pid; got=$?
+  lacks $kept && test -s $kept.tmp && test "`wc -l < $kept.tmp`" -lt 150
+}
+ok 'SIGTERM behind a few' cut TERM c.jsonl c.jsonl
+ok 'says so by its status' test $got = 143
+ok 'and how to go on' says \
+  '^dflash-capture: c.jsonl.tmp: [0-9]* answers: go on with --resume$'
+cp c.jsonl.tmp saved
+ok 'they are not replaced unasked' run 2 generate c.jsonl $drawn
+ok 'which is said' says \
+  '^dflash-capture: c.jsonl.tmp: exists: go on with it by --resume, or repl'
+ok 'nor gone on with at another temperature' run 2 generate c.jsonl --resume
+ok 'which is said, too' says 'c.jsonl.tmp: written with another temperature'
+sed 1d p.jsonl > q.jsonl
+ok 'nor with other data' run 2 dflash-capture --target "$target" \
+  --data q.jsonl --generate --max-new-tokens 24 --max-length 96 $drawn \
+  --num-draft-layers 2 --output c.jsonl --resume
+ok 'of which the line is named' says \
+  '^dflash-capture: c.jsonl.tmp:1: the answer to another prompt'
+ok 'and they stay as they are' cmp c.jsonl.tmp saved
+printf '{"id":9,"answ' >> c.jsonl.tmp
+ok 'with half a line at the end, it goes on' \
+  run 0 generate c.jsonl $drawn --resume
+ok 'to what the unbroken run says' cmp many.jsonl c.jsonl
+ok 'and leaves nothing else' test "`ls c.jsonl*`" = c.jsonl
+ok 'all is there' run 0 generate c.jsonl $drawn --resume
+ok 'and that is said' says 'c.jsonl: 150 answers are there, 0 are left'
+ok 'kill -9, and answers that are captured' cut KILL d.jsonl d.h5 \
+  --answers d.jsonl
+ok 'goes on, too' run 0 generate d.h5 --answers d.jsonl $drawn --resume
+ok 'to the same answers' cmp many.jsonl d.jsonl
+ok 'which are captured' run 0 dflash-inspect d.h5
+ok 'answers that went with the run' run 2 generate e.h5 --resume
+ok 'are not there' says '^dflash-capture: --resume: answers that were to be'
+mv four.jsonl p.jsonl
 
 # What is learnt has more tokens than what is drafted, so that no block runs
 # past what the drafter knows.

@@ -117,7 +117,8 @@ answer_file_open(struct answer_file *f, const char *path,
     if (f->whole) {
         f->fp = fopen(path, "r");
         status = f->fp ? DF_OK : failed(path);
-    } else if (opt.resume && access(f->notes, F_OK) == 0)
+    } else if (opt.resume && access(f->notes, F_OK) == 0
+               && access(f->aside, F_OK) == 0)
         status = go_on(f, notes);
     else
         status = begin(f, notes);

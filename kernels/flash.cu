@@ -343,8 +343,9 @@ df_status
 df_flash_forward(struct cuda_stream *s, const char *op,
                  const struct df_flash *f)
 {
-    bool groups = f->wide && !f->split
-                  && df_cuda_has((const void *) attend<df_by_group<128>>);
+    bool groups =
+        !f->split
+        && df_flash_grouped(*f, (const void *) attend<df_by_group<128>>);
 
     return DF_BY_HEAD_SIZE(op, f->D, groups, run, s, op, f);
 }

@@ -290,9 +290,15 @@ df_tiles_of(uint16_t *shared)
     return shared + (By::BASE - address % By::BASE) % By::BASE / 2;
 }
 
+/* Whether F's products can be made by groups of warps, as KERNEL's are.  */
+static inline bool
+df_flash_grouped(const struct df_flash &f, const void *kernel)
+{
+    return f.wide && df_cuda_has(kernel);
+}
+
 /* RUN<how products are made, with the padded head size>(...) for heads of d
-   elements.  GROUPS: where KERNEL, that for groups and 128, is in the code
-   that the device runs.  */
+   elements; by groups of warps, where there are such kernels, if GROUPS.  */
 #define DF_BY_HEAD_SIZE(op, d, groups, run, ...)                           \
     ((groups) && (d) > 32 && (d) <= 64 ? run<df_by_group<64>>(__VA_ARGS__) \
      : (groups) && (d) > 64 && (d) <= 128                                  \

@@ -315,9 +315,8 @@ df_status
 df_flash_dkv(struct cuda_stream *s, const char *op,
              const struct df_flash_bwd *g)
 {
-    bool groups =
-        g->f.wide
-        && df_cuda_has((const void *) differentiate_keys<df_by_group<128>>);
+    bool groups = df_flash_grouped(
+        g->f, (const void *) differentiate_keys<df_by_group<128>>);
 
     DF_TRY(
         DF_BY_HEAD_SIZE(op, g->f.D, groups, run, s, op, g, 0, g->max_seqlen));

@@ -242,9 +242,8 @@ df_status
 df_flash_dq(struct cuda_stream *s, const char *op,
             const struct df_flash_bwd *g)
 {
-    bool groups =
-        g->f.wide
-        && df_cuda_has((const void *) differentiate_queries<df_by_group<128>>);
+    bool groups = df_flash_grouped(
+        g->f, (const void *) differentiate_queries<df_by_group<128>>);
     size_t grid;
 
     DF_TRY(df_cuda_blocks(op, df_ceil((size_t) g->rows * g->f.A, DOT_WARPS), 1,

@@ -82,45 +82,52 @@ df_run_make_pipe(struct df_run *run)
     return DF_OK;
 }
 
-/* Whether one device carries all loops.  */
+/* Targets and drafters, not captures alone.  */
 static bool
-one_device(const struct df_run_options *o)
+is_live(const struct df_run_options *o)
 {
-    if (o->n_targets == 0 || o->n_drafters == 0)
-        return false;
-    for (size_t i = 0; i < o->n_targets; i++)
-        if (o->targets[i] != o->drafters[0])
-            return false;
-    for (size_t i = 1; i < o->n_drafters; i++)
-        if (o->drafters[i] != o->drafters[0])
-            return false;
-    return true;
+    return o->n_targets > 0 && o->n_drafters > 0;
 }
 
-/* The first device that doesn't reach the first drafter's, where slots are
-   with peer transport, or NULL.  */
+/* The first device that isn't to the first drafter's what IS says, or
+   NULL.  */
 static const struct df_device *
-far_device(const struct df_run_options *o)
+first_unlike(const struct df_run_options *o,
+             bool (*is)(const struct df_device *, const struct df_device *))
 {
     for (size_t i = 0; i < o->n_targets; i++)
-        if (!df_device_reaches(o->targets[i], o->drafters[0]))
+        if (!is(o->targets[i], o->drafters[0]))
             return o->targets[i];
     for (size_t i = 1; i < o->n_drafters; i++)
-        if (!df_device_reaches(o->drafters[i], o->drafters[0]))
+        if (!is(o->drafters[i], o->drafters[0]))
             return o->drafters[i];
     return NULL;
 }
 
+static bool
+is_same(const struct df_device *a, const struct df_device *b)
+{
+    return a == b;
+}
+
+/* Whether one device carries all loops.  */
+static bool
+one_device(const struct df_run_options *o)
+{
+    return is_live(o) && !first_unlike(o, is_same);
+}
+
+/* With peer transport, slots are on the first drafter's device.  */
 static df_status
 check_peers(const struct df_run_options *o)
 {
     const struct df_device *far;
 
-    if (o->n_targets == 0 || o->n_drafters == 0)
+    if (!is_live(o))
         return DF_FAIL(DF_INVALID,
                        "peer transport needs a target and a drafter: captures "
                        "are read into host memory");
-    far = far_device(o);
+    far = first_unlike(o, df_device_reaches);
     if (far)
         return DF_FAIL(DF_UNSUPPORTED, "peer transport: %s doesn't reach %s",
                        df_device_name(far), df_device_name(o->drafters[0]));
@@ -131,9 +138,11 @@ check_peers(const struct df_run_options *o)
 static enum df_transport
 best_transport(const struct df_run_options *o)
 {
-    if (o->n_targets == 0 || o->n_drafters == 0 || far_device(o))
-        return DF_TRANSPORT_HOST;
-    return one_device(o) ? DF_TRANSPORT_LOCAL : DF_TRANSPORT_PEER;
+    if (one_device(o))
+        return DF_TRANSPORT_LOCAL;
+    return is_live(o) && !first_unlike(o, df_device_reaches)
+               ? DF_TRANSPORT_PEER
+               : DF_TRANSPORT_HOST;
 }
 
 static df_status

@@ -65,10 +65,11 @@ df_status
 df_save_end(struct df_run *run)
 {
     struct df_save *s = &run->save;
-    double start = df_pipe_seconds(run->pipe);
+    double start;
 
     if (!s->begun)
         return DF_OK;
+    start = df_pipe_seconds(run->pipe);
     pthread_join(s->thread, NULL);
     run->saving = run->saving + df_pipe_seconds(run->pipe) - start;
     s->begun = false;

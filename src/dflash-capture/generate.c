@@ -22,11 +22,11 @@ struct answers {
     const struct model *model;
     struct sample_source prompts;
     struct df_generator *generator;
-    size_t first, step, end;      /* of the prompts that are answered */
-    size_t n;                     /* of them */
-    size_t there, asked, written; /* of them: before this run, and by now */
-    char **lines;                 /* [n] those that wait for an earlier one */
-    struct answer_file *file;
+    size_t first, step; /* of the prompts that are answered */
+    size_t n;           /* of them */
+    size_t asked, written;
+    char **lines;             /* [n] those that wait for an earlier one */
+    struct answer_file *file; /* whose lines are of before this run */
 };
 
 /* Which prompts: a shard of the first so many.  */
@@ -39,7 +39,6 @@ choose(struct answers *a)
         end = (size_t) opt.max_samples;
     a->first = opt.shard;
     a->step = opt.shards;
-    a->end = end;
     a->n = end > a->first ? (end - a->first + a->step - 1) / a->step : 0;
     if (a->n == 0)
         return DF_FAIL(DF_INVALID, "no prompts in this shard");
@@ -157,7 +156,7 @@ static df_status
 take_answer(void *arg, const struct df_answer *answer)
 {
     struct answers *a = arg;
-    size_t index = a->there + answer->index;
+    size_t index = a->file->lines + answer->index;
     struct df_sample prompt;
 
     DF_TRY(read_prompt(a, index, &prompt));
@@ -182,12 +181,13 @@ answer_all(struct session *s, struct answers *a)
                                      .seed = (uint64_t) input.seed,
                                      .stop_ids = stops.ids,
                                      .graphs = true};
+    size_t left = a->n - a->file->lines;
     df_status status;
 
     model_stops(&s->model, &stops);
     o.n_stop_ids = stops.n;
-    if (o.concurrency > a->n - a->there)
-        o.concurrency = a->n - a->there;
+    if (o.concurrency > left)
+        o.concurrency = left;
     status = answerer_open(&with, &s->model, s->targets.devices[0], &o);
     a->generator = with.generator;
     if (status == DF_OK)
@@ -201,8 +201,7 @@ answer_all(struct session *s, struct answers *a)
         df_generator_get_stats(a->generator, &stats);
         message_note("%zu answers of %.1f tokens on average, in %s "
                      "(%s tokens/s)",
-                     a->n - a->there,
-                     (double) stats.tokens / (double) (a->n - a->there),
+                     left, (double) stats.tokens / (double) left,
                      format_duration(stats.seconds).text,
                      format_count((double) stats.tokens / stats.seconds).text);
     }
@@ -217,21 +216,20 @@ recall(struct answers *a)
     struct answer_file *f = a->file;
     df_status status = DF_OK;
 
-    while (status == DF_OK && a->there < a->n) {
+    while (status == DF_OK && f->lines < a->n) {
         struct df_sample prompt;
 
-        DF_TRY(read_prompt(a, a->there, &prompt));
+        DF_TRY(read_prompt(a, f->lines, &prompt));
         status = answer_file_recall(f, &prompt);
-        a->there += status == DF_OK;
     }
-    a->asked = a->written = a->there;
+    a->asked = a->written = f->lines;
     if (status != DF_OK && status != DF_END)
         return status;
-    if (f->whole && a->there < a->n)
+    if (f->whole && f->lines < a->n)
         return DF_FAIL(DF_INVALID, "%s: %zu answers to %zu prompts", f->path,
-                       a->there, a->n);
-    message_note("%s: %zu answers are there, %zu are left", f->path, a->there,
-                 a->n - a->there);
+                       f->lines, a->n);
+    message_note("%s: %zu answers are there, %zu are left", f->path, f->lines,
+                 a->n - f->lines);
     return f->whole ? DF_OK : answer_file_go_on(f);
 }
 
@@ -246,7 +244,7 @@ answer_into(struct session *s, struct answer_file *f, size_t *written)
         status = choose(&a);
     if (status == DF_OK && opt.resume)
         status = recall(&a);
-    if (status == DF_OK && a.there < a.n)
+    if (status == DF_OK && f->lines < a.n)
         status = answer_all(s, &a);
     for (size_t i = 0; a.lines && i < a.n; i++)
         free(a.lines[i]);

@@ -9,10 +9,11 @@ cat > p.jsonl <<'END'
 {"question_id": 1, "turns": ["How many legs has a dog?", "And a cat?"]}
 {"messages": [{"role": "user", "content": "Say yes."}]}
 END
-# generate OUTPUT OPTION...
+# generate OUTPUT OPTION...; with exec=exec in place of the shell.
+exec=
 generate () {
   into=$1; shift
-  dflash-capture --target "$target" --data p.jsonl --generate \
+  $exec dflash-capture --target "$target" --data p.jsonl --generate \
     --max-new-tokens 24 --max-length 96 --output "$into" \
     --num-draft-layers 2 "$@"
 }
@@ -51,10 +52,8 @@ drawn='--temperature 1 --concurrency 2'
 ok 'many prompts' run 0 generate many.jsonl $drawn
 # cut SIGNAL FILE OPTION...: the run is sent SIGNAL behind a few answers.
 cut () {
-  signal=$1; kept=$2; into=$3; shift 3
-  dflash-capture --target "$target" --data p.jsonl --generate \
-    --max-new-tokens 24 --max-length 96 --output "$into" \
-    --num-draft-layers 2 $drawn "$@" > out 2> err &
+  signal=$1; kept=$2; shift 2
+  { exec=exec; generate "$@" $drawn; } > out 2> err &
   pid=$!
   for tick in `seq 500`; do
     test "`wc -l < $kept.tmp 2> /dev/null || echo 0`" -ge 3 && break
